@@ -1,0 +1,27 @@
+# Warnings, sanitizers and coverage, shared by every target through aloft_compile.
+option(ALOFT_WERROR "Treat warnings as errors" OFF)
+set(ALOFT_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
+option(ALOFT_COVERAGE "Instrument for coverage" OFF)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(aloft_compile INTERFACE)
+target_compile_definitions(aloft_compile INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+target_compile_options(aloft_compile INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wvla -Wcast-qual -Wundef
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
+  $<$<BOOL:${ALOFT_WERROR}>:-Werror>)
+if(ALOFT_SANITIZE)
+  target_compile_options(aloft_compile INTERFACE -fsanitize=${ALOFT_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(aloft_compile INTERFACE -fsanitize=${ALOFT_SANITIZE})
+endif()
+if(ALOFT_COVERAGE)
+  target_compile_options(aloft_compile INTERFACE --coverage)
+  target_link_options(aloft_compile INTERFACE --coverage)
+endif()
