@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 typedef enum aloft_json_kind {
-  ALOFT_JSON_END,    /* the text is over, and was valid to its last byte */
-  ALOFT_JSON_ERROR,  /* not JSON at `offset`; stays so */
+  ALOFT_JSON_END,   /* the text is over, and was valid to its last byte */
+  ALOFT_JSON_ERROR, /* not JSON at `offset`; stays so */
   ALOFT_JSON_NULL,
   ALOFT_JSON_FALSE,
   ALOFT_JSON_TRUE,

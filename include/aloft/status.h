@@ -76,13 +76,13 @@ typedef enum aloft_status {
  * as that pointer. Absent texts have `data` NULL; absent numbers are 0. */
 typedef struct aloft_error {
   aloft_status status;
-  int32_t system;      /* errno of the failed call */
-  int32_t number;      /* SQL Server's error number, or a NATS status code */
-  uint32_t line;       /* of the SQL batch or procedure */
-  uint8_t state;       /* SQL Server's state */
-  uint8_t severity;    /* SQL Server's class, 0 to 25 */
-  aloft_text message;  /* one line that says what happened and what to do */
-  aloft_text server;   /* SQL Server's name */
+  int32_t system;     /* errno of the failed call */
+  int32_t number;     /* SQL Server's error number, or a NATS status code */
+  uint32_t line;      /* of the SQL batch or procedure */
+  uint8_t state;      /* SQL Server's state */
+  uint8_t severity;   /* SQL Server's class, 0 to 25 */
+  aloft_text message; /* one line that says what happened and what to do */
+  aloft_text server;  /* SQL Server's name */
   aloft_text procedure;
 } aloft_error;
 

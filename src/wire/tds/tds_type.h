@@ -49,8 +49,8 @@ enum {
  * partially length-prefixed data (PLP). For fixed-length types it is their length. */
 typedef struct alo_tds_type {
   uint8_t token;
-  uint8_t precision; /* decimal and numeric: 1 to 38 */
-  uint8_t scale;     /* decimal, numeric: 0 to 38; time types: 0 to 7 */
+  uint8_t precision;    /* decimal and numeric: 1 to 38 */
+  uint8_t scale;        /* decimal, numeric: 0 to 38; time types: 0 to 7 */
   uint8_t collation[5]; /* char types: LCID and flags (4 bytes, little endian), sort id */
   uint32_t size;
 } alo_tds_type;

@@ -1,0 +1,80 @@
+/* The NATS client protocol, incoming side: bytes in, events out, no callbacks, no copies.
+ * https://docs.nats.io/reference/reference-protocols/nats-protocol
+ *
+ * Memory: the parser looks at one contiguous window of received bytes that the caller holds. It
+ * never keeps a pointer. A control line or a payload that is cut by the window's end is reported
+ * as NEED with the size that the window must reach, counted from the window's beginning; the caller
+ * moves the window's bytes once into a block that holds it all, appends what arrives, and calls
+ * again: no byte is looked at twice, for the parser remembers how far it has scanned. */
+#ifndef ALO_NATS_PARSER_H
+#define ALO_NATS_PARSER_H
+
+#include <aloft/base.h>
+
+typedef enum alo_nats_event_kind {
+  ALO_NATS_NEED, /* `need`: bytes the window must hold for progress (at least one more) */
+  ALO_NATS_INFO, /* `data`: the JSON */
+  ALO_NATS_MSG,  /* a message, with or without headers (HMSG) */
+  ALO_NATS_PING,
+  ALO_NATS_PONG,
+  ALO_NATS_OK,    /* +OK */
+  ALO_NATS_ERR,   /* `data`: the text between the quotes */
+  ALO_NATS_BROKEN /* protocol error at `offset`, `reason`; stays so */
+} alo_nats_event_kind;
+
+/* Views into the window. */
+typedef struct alo_nats_event {
+  alo_nats_event_kind kind;
+  size_t need;
+  uint64_t sid;
+  aloft_text subject;
+  aloft_text reply;   /* data NULL: none */
+  aloft_text headers; /* data NULL: MSG; the block "NATS/1.0...\r\n\r\n" of an HMSG */
+  aloft_bytes data;
+  int32_t status;     /* of the header's first line, 0: none */
+  uint64_t offset;    /* BROKEN: of the offending byte in the connection's stream */
+  const char *reason; /* BROKEN: constant text */
+} alo_nats_event;
+
+typedef struct alo_nats_limits {
+  size_t line_max;    /* of a control line other than INFO; 0: 4,096 */
+  size_t info_max;    /* 0: 65,536 */
+  size_t payload_max; /* headers and data; 0: 64 MiB */
+} alo_nats_limits;
+
+typedef struct alo_nats_parser {
+  alo_nats_limits limits;
+  uint64_t offset;   /* in the stream, of the window's first byte not consumed */
+  size_t scanned;    /* bytes of the window looked at without finding the line's end */
+  size_t line_size;  /* once the control line is known: its size with CRLF, else 0 */
+  size_t total_size; /* of headers and data, without the last CRLF */
+  size_t header_size;
+  const char *broken;
+  uint64_t broken_at;
+  struct { /* parsed line, as offsets from the window's beginning */
+    uint64_t sid;
+    uint32_t subject_at, subject_size, reply_at, reply_size;
+    bool headers, reply;
+  } line;
+} alo_nats_parser;
+
+void alo_nats_parser_init(alo_nats_parser *parser, const alo_nats_limits *limits);
+
+/* Looks at the window and reports the first event in it. `*consumed` is set to the bytes that the
+ * event took from the window's beginning (0 for NEED and BROKEN): the caller drops them before the
+ * next call, the event's views staying where they are. */
+alo_nats_event_kind alo_nats_parser_next(alo_nats_parser *parser, const uint8_t *window,
+                                         size_t size, size_t *consumed, alo_nats_event *event);
+
+/* What INFO tells, views into its JSON (escaped strings are refused as BROKEN reason). */
+typedef struct alo_nats_info {
+  aloft_text server_id, server_name, version, nonce;
+  uint64_t max_payload; /* 0: not sent */
+  bool headers, auth_required, tls_required, tls_available, lame_duck;
+  int64_t proto;
+} alo_nats_info;
+
+/* NULL on success, otherwise what is wrong. */
+const char *alo_nats_info_parse(aloft_text json, alo_nats_info *info);
+
+#endif
