@@ -1,0 +1,259 @@
+/* The SQL Server client (TDS 7.4): connections, queries read step by step, and a pool. */
+#ifndef ALOFT_TDS_H
+#define ALOFT_TDS_H
+
+#include <aloft/loop.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct aloft_tds aloft_tds;
+typedef struct aloft_tds_query aloft_tds_query;
+
+/* ---- values ---- */
+
+typedef enum aloft_tds_type {
+  ALOFT_TDS_UNKNOWN,
+  ALOFT_TDS_BIT,
+  ALOFT_TDS_TINYINT,
+  ALOFT_TDS_SMALLINT,
+  ALOFT_TDS_INT,
+  ALOFT_TDS_BIGINT,
+  ALOFT_TDS_REAL,
+  ALOFT_TDS_FLOAT,
+  ALOFT_TDS_DECIMAL,
+  ALOFT_TDS_NUMERIC,
+  ALOFT_TDS_SMALLMONEY,
+  ALOFT_TDS_MONEY,
+  ALOFT_TDS_CHAR,
+  ALOFT_TDS_VARCHAR,
+  ALOFT_TDS_NCHAR,
+  ALOFT_TDS_NVARCHAR,
+  ALOFT_TDS_BINARY,
+  ALOFT_TDS_VARBINARY,
+  ALOFT_TDS_UNIQUEIDENTIFIER,
+  ALOFT_TDS_DATE,
+  ALOFT_TDS_TIME,
+  ALOFT_TDS_SMALLDATETIME,
+  ALOFT_TDS_DATETIME,
+  ALOFT_TDS_DATETIME2,
+  ALOFT_TDS_DATETIMEOFFSET,
+  ALOFT_TDS_TEXT,
+  ALOFT_TDS_NTEXT,
+  ALOFT_TDS_IMAGE,
+  ALOFT_TDS_XML,
+  ALOFT_TDS_VARIANT,
+  ALOFT_TDS_UDT
+} aloft_tds_type;
+
+/* An exact decimal: (negative ? -1 : 1) * (high * 2^64 + low) / 10^scale. Precision 1 to 38. */
+typedef struct aloft_tds_decimal {
+  uint64_t low, high;
+  uint8_t precision, scale;
+  bool negative;
+} aloft_tds_decimal;
+
+/* A date and time of any of the date types; the parts that a type lacks are 0. For datetimeoffset
+ * day and time are UTC, as on the wire; the local time is `offset_minutes` later. */
+typedef struct aloft_tds_moment {
+  int32_t days;   /* since 0001-01-01 */
+  uint64_t ticks; /* of 100 ns since midnight */
+  int16_t offset_minutes;
+} aloft_tds_moment;
+
+typedef struct aloft_tds_uuid {
+  uint8_t bytes[16]; /* in the order of the text form */
+} aloft_tds_uuid;
+
+typedef struct aloft_tds_column {
+  aloft_text name; /* UTF-8; may be empty */
+  aloft_tds_type type;
+  const char *type_name; /* SQL's: "int", "nvarchar", "nvarchar(max)"...; a constant */
+  uint32_t size;         /* largest length in bytes; 0 for (max) and where it has no meaning */
+  bool max;              /* varchar(max), nvarchar(max), varbinary(max) */
+  uint8_t precision, scale;
+  uint8_t collation[5]; /* of character types, as on the wire */
+  bool nullable, identity, computed, hidden, key;
+} aloft_tds_column;
+
+/* ---- connection ---- */
+
+typedef struct aloft_tds_config {
+  size_t size; /* sizeof(aloft_tds_config) */
+  /* SqlClient's keywords and synonyms: "Server=tcp:host,port;Database=...;User Id=...;Password=...;
+   * Encrypt=Optional;TrustServerCertificate=...;Connect Timeout=15;Packet Size=8000;
+   * Application Name=...;Workstation ID=...". An unknown keyword is refused by name. [call] */
+  aloft_text connection_string;
+  aloft_text user, password;   /* [call] over those of the string; wiped after use */
+  uint64_t connect_timeout_ns; /* over the whole connect; 0: the string's (default 15 s) */
+  uint64_t cancel_timeout_ns;  /* for the server to acknowledge a cancelled query, after which the
+                                  socket is dropped; 0: 5 s */
+  size_t tx_bytes_max;         /* of requests not yet written; 0: 64 MiB */
+  size_t rx_bytes_max;         /* received and not yet stepped over, after which reading from the
+                                  socket pauses; 0: 256 KiB */
+  size_t value_max;            /* of one large value in bytes, decoded; 0: 64 MiB */
+  uint32_t columns_max;        /* 0: 4,096 */
+  uint32_t queries_max;        /* waiting on one connection for their turn; 0: 64 */
+} aloft_tds_config;
+
+/* Begins to connect; queries may be started at once and are sent when login is over. `op` (may be
+ * NULL) completes then, or with ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_TIMEOUT, ALOFT_ENCRYPTION,
+ * ALOFT_AUTH (the server's error 18456...), ALOFT_SERVER, ALOFT_PROTOCOL. After a failure the
+ * connection stays dead; close it. Refused: ALOFT_ARGUMENT (what in the string or config),
+ * ALOFT_NO_MEMORY. */
+ALOFT_API aloft_status aloft_tds_open(aloft_tds **tds, aloft_loop *loop,
+                                      const aloft_tds_config *config, aloft_op *op);
+
+/* Closes at once: queries complete with ALOFT_CLOSED before `op` (may be NULL) does. The handle is
+ * invalid after `op`'s done, or at the end of this turn without one. */
+ALOFT_API aloft_status aloft_tds_close(aloft_tds *tds, aloft_op *op);
+
+typedef struct aloft_tds_info {
+  size_t size; /* sizeof(aloft_tds_info), set by the caller */
+  bool connected, dead;
+  aloft_text database, server_name; /* valid until the loop's next turn */
+  uint8_t server_version[4];        /* major, minor, build (2, high first) */
+  uint32_t packet_size;
+  uint32_t spid;
+  uint32_t queries; /* in flight */
+  bool in_transaction;
+  bool draining;       /* the answer of a cancelled query is still owed by the server */
+  uint64_t attentions; /* sent */
+  uint64_t snapshots;  /* stops in the middle of an answer */
+  uint64_t bytes_in, bytes_out;
+} aloft_tds_info;
+ALOFT_API void aloft_tds_get_info(const aloft_tds *tds, aloft_tds_info *info);
+
+/* ---- queries ---- */
+
+/* A parameter. Only the member of `value` that its type names is read:
+ *   integer        BIT, TINYINT, SMALLINT, INT, BIGINT
+ *   real           REAL, FLOAT
+ *   decimal        DECIMAL, NUMERIC
+ *   text           CHAR, VARCHAR, NCHAR, NVARCHAR (all sent as nvarchar; UTF-8)
+ *   bytes          BINARY, VARBINARY
+ *   moment         DATE, TIME, SMALLDATETIME, DATETIME, DATETIME2, DATETIMEOFFSET
+ *   uuid           UNIQUEIDENTIFIER
+ * Another type is ALOFT_UNSUPPORTED. */
+typedef struct aloft_tds_param {
+  aloft_text name; /* with or without "@" */
+  aloft_tds_type type;
+  bool null;
+  uint8_t scale; /* of TIME, DATETIME2, DATETIMEOFFSET: digits of the second, 0 to 7 */
+  union {
+    int64_t integer;
+    double real;
+    aloft_tds_decimal decimal;
+    aloft_text text;   /* [call] */
+    aloft_bytes bytes; /* [call] */
+    aloft_tds_moment moment;
+    aloft_tds_uuid uuid;
+  } value;
+} aloft_tds_param;
+
+/* A query: one batch, or with parameters one sp_executesql. Completes with ALOFT_OK when the whole
+ * answer has been read; ALOFT_SERVER when an error of severity above 10 came (the first one is
+ * `op.error`); ALOFT_TIMEOUT, ALOFT_CANCELLED (the server is told to stop, and the connection is
+ * used on); ALOFT_LOST or ALOFT_LOST_UNSENT; ALOFT_CLOSED; ALOFT_PROTOCOL; ALOFT_WRONG_TYPE when an
+ * accessor was misused. */
+struct aloft_tds_query {
+  aloft_op op;
+  aloft_text sql;                /* [call] */
+  const aloft_tds_param *params; /* [call] */
+  size_t param_count;            /* at most 2,100 */
+  /* Called when there is something to step over, first and after each ALOFT_PENDING. NULL: rows
+   * are skipped and done runs at the end. */
+  void (*ready)(aloft_tds_query *query);
+  /* Called for each message and error of the server, in the order of the answer, inside step.
+   * May be NULL. [done] */
+  void (*message)(aloft_tds_query *query, const aloft_error *message);
+  int64_t rows_affected; /* sum of the counts sent by the server; -1: none was sent */
+  bool returned;         /* a return status came */
+  int32_t return_status;
+  struct {
+    aloft_tds *tds;
+    aloft_tds_query *next;
+    void *item[3];
+    uint64_t tx_begin, tx_end;
+    uint32_t flags;
+  } own;
+};
+
+/* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max),
+ * ALOFT_LOST, ALOFT_CLOSED: the connection is gone. One query at a time is on the wire; the others
+ * wait their turn in order. */
+ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query);
+
+/* The next thing in the answer: ALOFT_RESULT (look at the columns), ALOFT_ROW (values are valid
+ * until the next step), ALOFT_PENDING, ALOFT_DONE, or an error; after the last two done follows and
+ * step is not called again. ALOFT_WRONG_STATE: not in flight. */
+ALOFT_API aloft_status aloft_tds_step(aloft_tds_query *query);
+
+/* The columns of the current result set: valid until the next ALOFT_RESULT or done. */
+ALOFT_API size_t aloft_tds_column_count(const aloft_tds_query *query);
+ALOFT_API const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_t column);
+
+/* Values of the current row, in any order, decoded when asked. An accessor of the wrong type, for
+ * NULL where a number is wanted, or for a value that cannot be had (over value_max) returns 0 and
+ * fails the query: the next step gives ALOFT_WRONG_TYPE or ALOFT_TOO_LARGE with the column's name
+ * in the error, and the connection stays usable. */
+ALOFT_API bool aloft_tds_is_null(aloft_tds_query *query, size_t column);
+ALOFT_API bool aloft_tds_bit(aloft_tds_query *query, size_t column);
+ALOFT_API int32_t aloft_tds_int32(aloft_tds_query *query, size_t column); /* bit to int */
+ALOFT_API int64_t aloft_tds_int64(aloft_tds_query *query, size_t column); /* bit to bigint */
+ALOFT_API double aloft_tds_double(aloft_tds_query *query, size_t column); /* real, float */
+ALOFT_API aloft_tds_decimal aloft_tds_get_decimal(aloft_tds_query *query, size_t column);
+ALOFT_API aloft_tds_moment aloft_tds_get_moment(aloft_tds_query *query, size_t column);
+ALOFT_API aloft_tds_uuid aloft_tds_get_uuid(aloft_tds_query *query, size_t column);
+ALOFT_API aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column); /* binary types */
+/* Any type, as UTF-8: character data as it is, everything else in its canonical text. Absent for
+ * NULL. [done: until the next step] */
+ALOFT_API aloft_text aloft_tds_text(aloft_tds_query *query, size_t column);
+
+/* ---- pool ---- */
+
+typedef struct aloft_tds_pool aloft_tds_pool;
+
+typedef struct aloft_tds_pool_config {
+  size_t size;                 /* sizeof(aloft_tds_pool_config) */
+  aloft_tds_config connection; /* [call] copied; credentials are held until the pool is closed */
+  uint32_t connections_max;    /* 0: 100 */
+  uint32_t waiting_max;        /* acquisitions waiting for a connection; 0: 1,024 */
+} aloft_tds_pool_config;
+
+ALOFT_API aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *loop,
+                                           const aloft_tds_pool_config *config);
+
+/* An acquisition. Completes with ALOFT_OK and `tds` set: a connection that is logged in, whose
+ * session is reset before its next query; or with the status of the connect that failed;
+ * ALOFT_TIMEOUT, ALOFT_CANCELLED, ALOFT_CLOSED. */
+typedef struct aloft_tds_acquire {
+  aloft_op op;
+  aloft_tds *tds;
+  struct {
+    void *link[2];
+    void *slot;
+  } own;
+} aloft_tds_acquire;
+
+/* Refused: ALOFT_TOO_MANY (waiting_max), ALOFT_CLOSED. */
+ALOFT_API aloft_status aloft_tds_pool_take(aloft_tds_pool *pool, aloft_tds_acquire *acquire);
+
+/* Gives a connection back. A query still in flight on it is cancelled; a dead one is replaced when
+ * next needed. */
+ALOFT_API void aloft_tds_pool_give(aloft_tds_pool *pool, aloft_tds *tds);
+
+/* Closes all connections; acquisitions complete with ALOFT_CLOSED, then `op` (may be NULL). */
+ALOFT_API aloft_status aloft_tds_pool_close(aloft_tds_pool *pool, aloft_op *op);
+
+typedef struct aloft_tds_pool_info {
+  size_t size; /* sizeof(aloft_tds_pool_info), set by the caller */
+  uint32_t connections, idle, waiting;
+} aloft_tds_pool_info;
+ALOFT_API void aloft_tds_pool_get_info(const aloft_tds_pool *pool, aloft_tds_pool_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

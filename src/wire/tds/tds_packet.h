@@ -1,0 +1,91 @@
+/* TDS packets (MS-TDS 2.2.3.1): headers, taking messages apart and putting them together. */
+#ifndef ALO_TDS_PACKET_H
+#define ALO_TDS_PACKET_H
+
+#include "buffer.h"
+
+enum {
+  ALO_TDS_SQL_BATCH = 1,
+  ALO_TDS_RPC = 3,
+  ALO_TDS_REPLY = 4, /* tabular result */
+  ALO_TDS_ATTENTION = 6,
+  ALO_TDS_BULK = 7,
+  ALO_TDS_FEDAUTH = 8,
+  ALO_TDS_TRANSACTION = 14,
+  ALO_TDS_LOGIN7 = 16,
+  ALO_TDS_SSPI = 17,
+  ALO_TDS_PRELOGIN = 18
+};
+
+enum {
+  ALO_TDS_STATUS_EOM = 0x01,
+  ALO_TDS_STATUS_IGNORE = 0x02,
+  ALO_TDS_STATUS_RESET = 0x08,          /* RESETCONNECTION */
+  ALO_TDS_STATUS_RESET_SKIP_TRAN = 0x10 /* RESETCONNECTIONSKIPTRAN */
+};
+
+enum {
+  ALO_TDS_HEADER_SIZE = 8,
+  ALO_TDS_PACKET_MIN = 512,
+  ALO_TDS_PACKET_MAX = 32767,
+  ALO_TDS_PACKET_DEFAULT = 4096
+};
+
+/* Takes a stream of packets apart: payload slices out. Zero is fresh. */
+typedef struct alo_tds_frames {
+  uint8_t header[ALO_TDS_HEADER_SIZE];
+  uint8_t header_size;  /* bytes of the header held */
+  uint8_t type, status; /* of the packet being read */
+  uint16_t spid;
+  uint32_t left;   /* payload bytes of this packet still to come */
+  bool inside;     /* a packet has begun and its payload is not over */
+  uint64_t offset; /* in the stream */
+  const char *broken;
+} alo_tds_frames;
+
+typedef enum alo_tds_frame {
+  ALO_TDS_FRAME_NEED,    /* the input is used up */
+  ALO_TDS_FRAME_PAYLOAD, /* `*payload` is a slice of the input, not empty */
+  ALO_TDS_FRAME_END,     /* the message is over: its EOM packet has been read whole */
+  ALO_TDS_FRAME_BROKEN   /* header length below 8 or above the maximum: frames->broken */
+} alo_tds_frame;
+
+/* `*input` is moved forward over what was read. */
+alo_tds_frame alo_tds_frames_next(alo_tds_frames *frames, aloft_bytes *input, aloft_bytes *payload);
+
+/* Puts messages together in a buffer, cut into packets of `packet_size`. Errors (ALOFT_FULL,
+ * ALOFT_NO_MEMORY) stick until the next begin; end then removes the whole message. */
+typedef struct alo_tds_writer {
+  alo_buffer *out;
+  uint32_t packet_size;
+  uint8_t type;
+  uint8_t packet_id;
+  uint8_t status; /* bits set in the first packet besides EOM, e.g. RESETCONNECTION */
+  uint16_t spid;
+  aloft_status failed;
+  size_t message_at; /* of this message, as bytes from out->begin */
+  size_t packet_at;  /* of the packet being filled, as bytes from out->begin */
+} alo_tds_writer;
+
+void alo_tds_writer_init(alo_tds_writer *writer, alo_buffer *out, uint32_t packet_size);
+void alo_tds_message_begin(alo_tds_writer *writer, uint8_t type, uint8_t status);
+void alo_tds_put(alo_tds_writer *writer, const void *data, size_t size);
+void alo_tds_put_u8(alo_tds_writer *writer, uint8_t value);
+void alo_tds_put_u16(alo_tds_writer *writer, uint16_t value); /* little endian, as all below */
+void alo_tds_put_u32(alo_tds_writer *writer, uint32_t value);
+void alo_tds_put_u64(alo_tds_writer *writer, uint64_t value);
+/* UTF-8 as UTF-16LE without a length. Ill-formed text fails the writer with ALOFT_ARGUMENT. */
+void alo_tds_put_utf16(alo_tds_writer *writer, aloft_text text);
+/* With a count of UTF-16 units before it: one byte (B_VARCHAR) or two (US_VARCHAR). Too long:
+ * ALOFT_ARGUMENT. */
+void alo_tds_put_b_varchar(alo_tds_writer *writer, aloft_text text);
+void alo_tds_put_us_varchar(alo_tds_writer *writer, aloft_text text);
+aloft_status alo_tds_message_end(alo_tds_writer *writer);
+
+/* For a server that sends while it writes: bytes from out->begin on that are whole packets and may
+ * leave before message_end. Offsets in the writer follow when the caller takes exactly those from
+ * the buffer and then calls alo_tds_writer_taken. */
+size_t alo_tds_writer_whole(const alo_tds_writer *writer);
+void alo_tds_writer_taken(alo_tds_writer *writer, size_t size);
+
+#endif

@@ -1,0 +1,139 @@
+/* The token stream of a server's answer (MS-TDS 2.2.7), read step by step and stopped anywhere.
+ *
+ * Bytes in, events out. The end of a packet and the end of the received bytes are one event to the
+ * row parser: it gets payload slices, carries at most 32 bytes of a cut fixed-size piece, and
+ * collects a variable value that crosses a boundary once, into row memory.
+ *
+ * Memory: views of a ROW point into the input where a value lies in one piece there, otherwise into
+ * row memory. On NEED the reader has moved what it still needs of the current row into row
+ * memory: the caller may drop all of the consumed input. So no input block is ever pinned
+ * across NEED; after any other event the views are valid until the next call. Nothing is read
+ * twice, nothing replayed. */
+#ifndef ALO_TDS_READER_H
+#define ALO_TDS_READER_H
+
+#include "tds_value.h"
+
+typedef enum alo_tds_event {
+  ALO_TDS_NEED,     /* the input is used up */
+  ALO_TDS_METADATA, /* COLMETADATA with columns: a result set begins */
+  ALO_TDS_ROW_READY,
+  ALO_TDS_DONE,    /* DONE, DONEPROC, DONEINPROC: reader->done */
+  ALO_TDS_MESSAGE, /* ERROR or INFO: reader->message */
+  ALO_TDS_ENVCHANGE,
+  ALO_TDS_LOGINACK,
+  ALO_TDS_RETURN_STATUS,
+  ALO_TDS_RETURN_VALUE, /* reader->return_value and its value in reader->return_cell */
+  ALO_TDS_FEATURE_ACK,  /* one feature of FEATUREEXTACK: id and data */
+  ALO_TDS_END,          /* the message's last packet has been read whole */
+  ALO_TDS_BROKEN        /* reader->broken at reader->broken_at; stays so */
+} alo_tds_event;
+
+enum {
+  ALO_TDS_DONE_MORE = 0x0001,
+  ALO_TDS_DONE_ERROR = 0x0002,
+  ALO_TDS_DONE_INXACT = 0x0004,
+  ALO_TDS_DONE_COUNT = 0x0010,
+  ALO_TDS_DONE_ATTN = 0x0020,
+  ALO_TDS_DONE_SRVERROR = 0x0100
+};
+
+typedef struct alo_tds_limits {
+  uint32_t columns_max; /* 0: 4,096 */
+  size_t value_max;     /* of one PLP value, decoded; 0: 64 MiB */
+  size_t message_max;   /* of an ERROR or INFO token; 0: 64 KiB (the wire's own limit) */
+} alo_tds_limits;
+
+/* One value of the current row. */
+typedef struct alo_tds_cell {
+  const uint8_t *data; /* NULL: NULL, or over the limit */
+  size_t size;
+  bool null;
+  bool over;    /* a PLP value above value_max: skipped */
+  bool decoded; /* `data` is UTF-8 already (a PLP character value, decoded as it arrived) */
+} alo_tds_cell;
+
+typedef struct alo_tds_column_info {
+  alo_tds_type type;
+  uint32_t user_type;
+  uint16_t flags;  /* MS-TDS 2.2.7.4: nullable 0x01, identity 0x10, computed 0x20... */
+  aloft_text name; /* UTF-8, in the reader's metadata memory */
+} alo_tds_column_info;
+
+typedef struct alo_tds_done {
+  uint8_t token; /* 0xFD DONE, 0xFE DONEPROC, 0xFF DONEINPROC */
+  uint16_t status, command;
+  uint64_t rows;
+} alo_tds_done;
+
+/* Texts are UTF-8 in the reader's message memory. */
+typedef struct alo_tds_message {
+  bool error; /* ERROR, else INFO */
+  int32_t number;
+  uint8_t state, severity;
+  uint32_t line;
+  aloft_text text, server, procedure;
+} alo_tds_message;
+
+typedef struct alo_tds_env {
+  uint8_t type;          /* 1 database, 2 language, 4 packet size, 7 collation, 8 begin, ... */
+  aloft_text text_new;   /* types 1, 2, 3, 4, 13, 19, 20: UTF-8 */
+  aloft_bytes bytes_new; /* the others, raw */
+  uint16_t routing_port; /* type 20 */
+} alo_tds_env;
+
+typedef struct alo_tds_loginack {
+  uint8_t interface_type;
+  uint32_t tds_version;
+  aloft_text program;
+  uint8_t version[4];
+} alo_tds_loginack;
+
+typedef struct alo_tds_reader alo_tds_reader;
+
+/* Its memory: sizes grow with what is met, bounded by the limits, and stay for reuse.
+ * NULL: no memory. */
+alo_tds_reader *alo_tds_reader_open(const aloft_allocator *heap, const alo_tds_limits *limits);
+void alo_tds_reader_close(alo_tds_reader *reader);
+
+/* The next event; `*input` is moved forward. Between messages (after END) the next byte begins a
+ * new message. A refused allocation is ALO_TDS_BROKEN with reason "out of memory". */
+alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input);
+
+/* What the last event tells; each valid until the next call. */
+size_t alo_tds_reader_column_count(const alo_tds_reader *reader);
+const alo_tds_column_info *alo_tds_reader_column(const alo_tds_reader *reader, size_t column);
+const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t column);
+const alo_tds_done *alo_tds_reader_done(const alo_tds_reader *reader);
+const alo_tds_message *alo_tds_reader_message(const alo_tds_reader *reader);
+const alo_tds_env *alo_tds_reader_env(const alo_tds_reader *reader);
+const alo_tds_loginack *alo_tds_reader_loginack(const alo_tds_reader *reader);
+int32_t alo_tds_reader_return_status(const alo_tds_reader *reader);
+const alo_tds_column_info *alo_tds_reader_return_value(const alo_tds_reader *reader);
+const alo_tds_cell *alo_tds_reader_return_cell(const alo_tds_reader *reader);
+aloft_bytes alo_tds_reader_feature(const alo_tds_reader *reader, uint8_t *id);
+/* BROKEN: what, and the offset in the connection's stream. `unsupported`: well-formed, but Aloft
+ * does not have it (ALTMETADATA, ALTROW): a clear error rather than a protocol error. */
+const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset,
+                                  bool *unsupported);
+
+/* Room in row memory for text that an accessor makes of a cell; valid until the next call of
+ * next. NULL: no memory. */
+char *alo_tds_reader_scratch(alo_tds_reader *reader, size_t size);
+
+/* From now until END rows are passed over without keeping values, and METADATA, ROW_READY,
+ * MESSAGE, RETURN_* are not reported; DONE and ENVCHANGE are (draining after a cancel). */
+void alo_tds_reader_skip(alo_tds_reader *reader, bool skip);
+
+/* True when the message being read ends within `input`, found by its packet headers alone (used
+ * only when a timeout is due while bytes wait). */
+bool alo_tds_reader_ends_within(const alo_tds_reader *reader, const aloft_bytes *pieces,
+                                size_t count);
+
+/* Counters of this reader: stops inside a message, bytes moved because of them. */
+typedef struct alo_tds_counters {
+  uint64_t stops, moved_bytes, rows, bytes;
+} alo_tds_counters;
+alo_tds_counters alo_tds_reader_counters(const alo_tds_reader *reader);
+
+#endif

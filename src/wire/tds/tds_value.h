@@ -1,0 +1,66 @@
+/* Values of the TDS types: from wire bytes to native forms and text, and back
+ * (MS-TDS 2.2.5.5.1; canonical text as `aloft sql` prints it, see docs). */
+#ifndef ALO_TDS_VALUE_H
+#define ALO_TDS_VALUE_H
+
+#include <aloft/tds.h>
+
+#include "tds_packet.h"
+#include "tds_type.h"
+
+/* The public type of a wire type: INTN of 4 is ALOFT_TDS_INT... */
+aloft_tds_type alo_tds_type_public(const alo_tds_type *type);
+
+/* Decoding one complete value of `size` bytes. Each returns NULL, or what is wrong with the bytes
+ * (a constant; e.g. "time beyond 24 hours"), or "wrong type". */
+const char *alo_tds_value_int64(const alo_tds_type *type, const uint8_t *data, size_t size,
+                                int64_t *value); /* BIT, INT*, BITN, INTN */
+const char *alo_tds_value_double(const alo_tds_type *type, const uint8_t *data, size_t size,
+                                 double *value); /* FLT4, FLT8, FLTN */
+const char *alo_tds_value_decimal(const alo_tds_type *type, const uint8_t *data, size_t size,
+                                  aloft_tds_decimal *value); /* also money: scale 4 */
+const char *alo_tds_value_moment(const alo_tds_type *type, const uint8_t *data, size_t size,
+                                 aloft_tds_moment *value);
+const char *alo_tds_value_uuid(const alo_tds_type *type, const uint8_t *data, size_t size,
+                               aloft_tds_uuid *value);
+
+/* Room that canonical text of a value of `size` bytes can need. */
+size_t alo_tds_value_text_room(const alo_tds_type *type, size_t size);
+/* Canonical text; character types are decoded from UTF-16 or their code page to UTF-8 (UTF-8
+ * collations and Windows-1252 so far; other code pages: ASCII only, else an error). */
+const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
+                               char *out, size_t *text_size);
+
+/* The parts, for whoever has a native value. Each returns the size written. */
+size_t alo_tds_decimal_text(const aloft_tds_decimal *value, char out[48]);
+size_t alo_tds_date_text(int32_t days, char out[16]);
+size_t alo_tds_time_text(uint64_t ticks, unsigned digits, char out[24]);
+size_t alo_tds_uuid_text(const aloft_tds_uuid *value, char out[40]);
+/* From text, as T-SQL writes it; false when it is not one. Shared with lite and the gateway's
+ * parameters. Decimal: optional sign, digits, one point. */
+bool alo_tds_decimal_parse(aloft_text text, aloft_tds_decimal *value);
+bool alo_tds_uuid_parse(aloft_text text, aloft_tds_uuid *value);
+/* Days since 0001-01-01 of a proleptic Gregorian date, and back. */
+int32_t alo_tds_days(int year, unsigned month, unsigned day);
+void alo_tds_date(int32_t days, int *year, unsigned *month, unsigned *day);
+
+/* Encoding: writes TYPE_INFO, or a value with its length prefix, for `type`. */
+void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type);
+void alo_tds_put_null(alo_tds_writer *writer, const alo_tds_type *type);
+void alo_tds_put_int64(alo_tds_writer *writer, const alo_tds_type *type, int64_t value);
+void alo_tds_put_double(alo_tds_writer *writer, const alo_tds_type *type, double value);
+void alo_tds_put_decimal(alo_tds_writer *writer, const alo_tds_type *type,
+                         const aloft_tds_decimal *value);
+void alo_tds_put_moment(alo_tds_writer *writer, const alo_tds_type *type,
+                        const aloft_tds_moment *value);
+void alo_tds_put_uuid(alo_tds_writer *writer, const alo_tds_type *type,
+                      const aloft_tds_uuid *value);
+/* Character types: from UTF-8 to UTF-16 or Windows-1252/UTF-8 by the type's collation; '?' for
+ * what a code page lacks. PLP when the type is (max). */
+void alo_tds_put_text(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value);
+void alo_tds_put_bytes(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes value);
+
+/* Windows-1252 to UTF-8 and back; the collation that lite and parameters use. */
+extern const uint8_t alo_tds_collation_default[5]; /* SQL_Latin1_General_CP1_CI_AS */
+
+#endif
