@@ -57,8 +57,7 @@ ALOFT_API aloft_status aloft_sleep_start(aloft_loop *loop, aloft_op *op);
 typedef struct aloft_post aloft_post;
 struct aloft_post {
   struct {
-    void *next;
-    void (*run)(void *posted);
+    aloft_item item;
     int posted;
   } own;
   void (*run)(aloft_post *post);

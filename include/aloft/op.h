@@ -22,6 +22,12 @@ typedef struct aloft_loop aloft_loop;
 
 typedef void aloft_done(aloft_op *op, aloft_status status);
 
+/* The library's own: a place in the loop's queues. */
+typedef struct aloft_item {
+  struct aloft_item *next;
+  const struct aloft_item_kind *kind;
+} aloft_item;
+
 struct aloft_op {
   aloft_done *done;     /* [op] required */
   uint64_t timeout_ns;  /* from the start; 0: none */
@@ -36,16 +42,14 @@ struct aloft_op {
                                the peer may have acted on it */
 
   struct { /* the library's own; zero before the first start */
-    uint8_t state;
-    uint8_t phase;
-    uint8_t flags;
-    uint32_t slot;
-    const void *kind;
+    aloft_item item;
     void *owner;
-    aloft_op *next;
-    void *cancel_link[2];
-    void *timer_link[2];
+    aloft_op *cancel_next, **cancel_back;
+    aloft_op *timer_next, **timer_back;
     uint64_t due_ns;
+    uint32_t slot;
+    uint8_t state, phase, flags;
+    void *spare;
   } own;
 };
 
@@ -61,15 +65,11 @@ ALOFT_API bool aloft_op_in_flight(const aloft_op *op);
  * outlives the operations that name it. Zero, then init. */
 struct aloft_cancel {
   struct { /* the library's own */
-    struct {
-      void *next;
-      void (*run)(void *posted);
-    } posted; /* first */
-    aloft_loop *loop;
-    aloft_cancel *parent, *child, *next, **back;
+    aloft_item posted;
     void *ops;
-    int fired;
-    int handled;
+    aloft_cancel *parent, *child, *next, **back;
+    aloft_op *first;
+    int fired, handled;
   } own;
 };
 

@@ -174,7 +174,7 @@ struct aloft_tds_query {
   struct {
     aloft_tds *tds;
     aloft_tds_query *next;
-    void *item[3];
+    aloft_item ready;
     uint64_t tx_begin, tx_end;
     uint32_t flags;
   } own;

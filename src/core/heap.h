@@ -6,6 +6,8 @@
 
 /* Zeroed memory, or NULL. */
 void *alo_heap_take(const aloft_allocator *heap, size_t size);
+/* The same, not zeroed. */
+void *alo_heap_take_raw(const aloft_allocator *heap, size_t size);
 /* NULL on failure: the old memory is untouched then. `memory` may be NULL with old_size 0. */
 void *alo_heap_resize(const aloft_allocator *heap, void *memory, size_t old_size, size_t size);
 /* NULL is ignored. */

@@ -1,0 +1,265 @@
+#include "loop.h"
+
+#include <string.h>
+
+#include "cancel.h"
+#include "heap.h"
+
+/* After this many turns with input left over, deadlines are looked at all the same: a flood must
+ * not keep them from expiring for ever. */
+enum { INPUT_LEFT_TURNS_MAX = 64 };
+
+static void wake_driver(void *context) {
+  alo_driver *driver = context;
+  driver->methods->wake(driver);
+}
+
+static uint64_t read_clock(void *context) {
+  alo_driver *driver = context;
+  return driver->methods->now(driver);
+}
+
+static size_t or_default(size_t value, size_t otherwise) {
+  return value ? value : otherwise;
+}
+
+/* The caller's config, over defaults, whatever its version's size. */
+static aloft_status import_config(aloft_loop_config *own, const aloft_loop_config *config) {
+  memset(own, 0, sizeof *own);
+  if (!config)
+    return ALOFT_OK;
+  if (config->size < sizeof config->size || config->size > sizeof *own)
+    return ALOFT_ARGUMENT;
+  memcpy(own, config, config->size);
+  if (own->tick_ns && own->tick_ns < 1000)
+    return ALOFT_ARGUMENT;
+  if (own->block_size && (own->block_size < 4096 || own->block_size > (size_t)1 << 30))
+    return ALOFT_ARGUMENT;
+  return ALOFT_OK;
+}
+
+aloft_status alo_loop_open_on(aloft_loop **made, const aloft_loop_config *config,
+                              alo_driver *driver) {
+  aloft_loop_config own;
+  aloft_status status = import_config(&own, config);
+  const aloft_allocator *heap = own.allocator ? own.allocator : &alo_heap_default;
+  aloft_loop *loop = status == ALOFT_OK ? alo_heap_take(heap, sizeof *loop) : NULL;
+  if (!loop) {
+    driver->methods->close(driver);
+    return status == ALOFT_OK ? ALOFT_NO_MEMORY : status;
+  }
+  loop->heap = *heap;
+  loop->driver = driver;
+  alo_ops_init(&loop->ops, own.tick_ns ? own.tick_ns : ALOFT_MILLISECONDS(1),
+               driver->methods->now(driver));
+  loop->ops.wake = wake_driver;
+  loop->ops.clock = read_clock;
+  loop->ops.context = driver;
+  loop->owner.ops = &loop->ops;
+  alo_blocks_init(&loop->blocks, &loop->heap, or_default(own.block_size, (size_t)64 << 10),
+                  or_default(own.blocks_bytes_max, (size_t)8 << 20));
+  *made = loop;
+  return ALOFT_OK;
+}
+
+aloft_status aloft_loop_open(aloft_loop **loop, const aloft_loop_config *config) {
+  int error = 0;
+  const aloft_allocator *heap =
+      config && config->size >= offsetof(aloft_loop_config, tick_ns) && config->allocator
+          ? config->allocator
+          : &alo_heap_default;
+  alo_driver *driver = alo_driver_uv_open(heap, &error);
+  if (!driver)
+    return error ? ALOFT_SYSTEM : ALOFT_NO_MEMORY;
+  return alo_loop_open_on(loop, config, driver);
+}
+
+/* ---- outputs and residents ---- */
+
+void alo_loop_output(aloft_loop *loop, alo_output *output) {
+  if (output->queued)
+    return;
+  output->queued = true;
+  output->next = loop->outputs;
+  loop->outputs = output;
+}
+
+void alo_loop_output_forget(aloft_loop *loop, alo_output *output) {
+  if (!output->queued)
+    return;
+  alo_output **at = &loop->outputs;
+  while (*at != output)
+    at = &(*at)->next;
+  *at = output->next;
+  output->queued = false;
+}
+
+void alo_loop_settle_in(aloft_loop *loop, alo_resident *resident) {
+  resident->next = loop->residents;
+  resident->back = &loop->residents;
+  if (resident->next)
+    resident->next->back = &resident->next;
+  loop->residents = resident;
+}
+
+void alo_loop_move_out(alo_resident *resident) {
+  if (!resident->back)
+    return;
+  *resident->back = resident->next;
+  if (resident->next)
+    resident->next->back = resident->back;
+  resident->back = NULL;
+}
+
+static void write_outputs(aloft_loop *loop) {
+  while (loop->outputs) {
+    alo_output *output = loop->outputs;
+    loop->outputs = output->next;
+    output->queued = false;
+    output->write(output);
+  }
+}
+
+/* ---- a turn ---- */
+
+static void tell_time(aloft_loop *loop) {
+  loop->ops.now_ns = loop->driver->methods->now(loop->driver);
+}
+
+static uint64_t wait_until(aloft_loop *loop, uint64_t wait_ns) {
+  if (wait_ns == 0 || alo_ops_pending(&loop->ops) || loop->input_left)
+    return 0;
+  uint64_t now = loop->driver->methods->now(loop->driver);
+  uint64_t until = wait_ns > UINT64_MAX - now ? UINT64_MAX : now + wait_ns;
+  uint64_t next = alo_wheel_next(&loop->ops.wheel);
+  return next < until ? next : until;
+}
+
+/* Deadlines are not looked at while received bytes wait unread, for the answer may be in them. */
+static void expire(aloft_loop *loop) {
+  if (loop->input_left && ++loop->input_left_turns < INPUT_LEFT_TURNS_MAX)
+    return;
+  loop->input_left_turns = 0;
+  alo_ops_run_deadlines(&loop->ops);
+}
+
+static int phases(aloft_loop *loop, uint64_t wait_ns) {
+  write_outputs(loop); /* what was started outside of a turn */
+  uint64_t until = wait_until(loop, wait_ns);
+  loop->input_left = false;
+  int error = loop->driver->methods->wait(loop->driver, until);
+  tell_time(loop);
+  alo_ops_run_posted(&loop->ops);
+  expire(loop);
+  alo_ops_run_completions(&loop->ops);
+  write_outputs(loop);
+  loop->turns++;
+  return error;
+}
+
+aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
+  if (loop->turning)
+    return ALOFT_WRONG_STATE;
+  loop->turning = loop->ops.fresh = true;
+  int error = phases(loop, wait_ns);
+  loop->turning = loop->ops.fresh = false;
+  return error < 0 ? ALOFT_SYSTEM : ALOFT_OK;
+}
+
+static bool alive(const aloft_loop *loop) {
+  return loop->ops.flying || loop->residents || alo_ops_pending(&loop->ops);
+}
+
+aloft_status aloft_loop_run(aloft_loop *loop) {
+  if (loop->turning)
+    return ALOFT_WRONG_STATE;
+  aloft_status status = ALOFT_OK;
+  while (status == ALOFT_OK && !loop->stopped && alive(loop))
+    status = aloft_loop_turn(loop, ALOFT_FOREVER);
+  loop->stopped = false;
+  return status;
+}
+
+void aloft_loop_stop(aloft_loop *loop) {
+  loop->stopped = true;
+}
+
+aloft_status aloft_wait(aloft_loop *loop, aloft_op *op) {
+  if (loop->turning || !aloft_op_in_flight(op))
+    return ALOFT_WRONG_STATE;
+  while (aloft_op_in_flight(op)) {
+    aloft_status status = aloft_loop_turn(loop, ALOFT_FOREVER);
+    if (status != ALOFT_OK)
+      return status;
+  }
+  return op->status;
+}
+
+uint64_t aloft_loop_now(const aloft_loop *loop) {
+  return loop->ops.now_ns;
+}
+
+/* ---- sleep, post, cancel ---- */
+
+static bool let_go(aloft_op *op, aloft_status why) {
+  (void)op;
+  (void)why;
+  return true;
+}
+
+static const alo_op_kind sleep_kind = {{alo_op_run}, let_go};
+
+aloft_status aloft_sleep_start(aloft_loop *loop, aloft_op *op) {
+  if (loop->closing)
+    return alo_op_refuse(op, ALOFT_CLOSED, NULL);
+  if (!(op->timeout_ns | op->deadline_ns))
+    return alo_op_refuse(op, ALOFT_ARGUMENT, NULL);
+  return alo_op_start(&loop->owner, op, &sleep_kind);
+}
+
+static void call_post(alo_ops *ops, aloft_item *item) {
+  (void)ops;
+  aloft_post *post = ALOFT_CONTAINER(item, aloft_post, own.item);
+  __atomic_store_n(&post->own.posted, 0, __ATOMIC_RELEASE);
+  post->run(post);
+}
+
+static const alo_item_kind call_kind = {call_post};
+
+/* Users' code runs among the completions only. */
+static void queue_post(alo_ops *ops, aloft_item *item) {
+  item->kind = &call_kind;
+  alo_ops_push(ops, item);
+}
+
+static const alo_item_kind post_kind = {queue_post};
+
+void aloft_loop_post(aloft_loop *loop, aloft_post *post) {
+  if (__atomic_exchange_n(&post->own.posted, 1, __ATOMIC_ACQ_REL))
+    return;
+  post->own.item.kind = &post_kind;
+  alo_ops_post(&loop->ops, &post->own.item);
+}
+
+void aloft_cancel_init(aloft_cancel *cancel, aloft_loop *loop, aloft_cancel *parent) {
+  alo_cancel_init(cancel, &loop->ops, parent);
+}
+
+/* ---- close ---- */
+
+void aloft_loop_close(aloft_loop *loop) {
+  if (!loop || loop->turning)
+    return;
+  loop->closing = true;
+  loop->turning = true; /* no callback below may turn the loop */
+  while (loop->residents) {
+    alo_resident *resident = loop->residents;
+    alo_loop_move_out(resident);
+    resident->evict(resident);
+  }
+  alo_ops_close(&loop->ops);
+  alo_blocks_fini(&loop->blocks);
+  loop->driver->methods->close(loop->driver);
+  aloft_allocator heap = loop->heap;
+  heap.release(heap.context, loop, sizeof *loop);
+}

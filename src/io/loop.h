@@ -1,0 +1,49 @@
+/* The loop from the inside: its phases, and what lives on it. See <aloft/loop.h>. */
+#ifndef ALO_LOOP_H
+#define ALO_LOOP_H
+
+#include <aloft/loop.h>
+
+#include "chain.h"
+#include "driver.h"
+#include "ops.h"
+
+/* Something with output to write at the end of the turn. */
+typedef struct alo_output {
+  struct alo_output *next;
+  bool queued;
+  void (*write)(struct alo_output *output);
+} alo_output;
+
+/* Something opened on the loop that ends with it. Residents keep aloft_loop_run running. */
+typedef struct alo_resident {
+  struct alo_resident *next, **back;
+  /* Ends at once: finishes its operations with ALOFT_CLOSED; its memory is freed by the
+   * completions that follow. */
+  void (*evict)(struct alo_resident *resident);
+} alo_resident;
+
+struct aloft_loop {
+  alo_owner owner; /* of sleeps; first */
+  alo_ops ops;
+  aloft_allocator heap;
+  alo_driver *driver;
+  alo_blocks blocks;
+  alo_output *outputs;
+  alo_resident *residents;
+  bool turning, stopped, closing;
+  bool input_left; /* a stream stopped reading at its share of the turn */
+  unsigned input_left_turns;
+  uint64_t turns;
+};
+
+/* aloft_loop_open over any driver, which the loop then owns (also when this fails). */
+aloft_status alo_loop_open_on(aloft_loop **loop, const aloft_loop_config *config,
+                              alo_driver *driver);
+
+void alo_loop_output(aloft_loop *loop, alo_output *output);
+void alo_loop_output_forget(aloft_loop *loop, alo_output *output);
+void alo_loop_settle_in(aloft_loop *loop, alo_resident *resident);
+void alo_loop_move_out(alo_resident *resident);
+
+#endif
