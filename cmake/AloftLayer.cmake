@@ -1,8 +1,13 @@
 # A layer is one folder built as one object library whose include path holds the public headers,
 # its own folder and the folders it names in SEES, so that an include that breaks the layering
-# does not compile. A layer sees only what it names: SEES is not transitive.
+# does not compile. A layer sees only what it names: SEES is not transitive. A folder that has no
+# sources yet is an empty library.
 function(aloft_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;SEES;LINK" ${ARGN})
+  if(NOT LAYER_SOURCES)
+    set(LAYER_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/empty_layer.c)
+    file(CONFIGURE OUTPUT ${LAYER_SOURCES} CONTENT "typedef int ${name}_is_empty;\n")
+  endif()
   add_library(${name} OBJECT ${LAYER_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
   target_compile_definitions(${name} PRIVATE ALOFT_BUILDING)
