@@ -8,6 +8,7 @@
 #include <aloft/nats.h>
 #include <aloft/op.h>
 #include <aloft/status.h>
+#include <aloft/tds.h>
 #include <aloft/version.h>
 
 #endif
