@@ -69,6 +69,7 @@ EXPORTED void *reallocarray(void *memory, size_t count, size_t size) {
     errno = ENOMEM;
     return NULL;
   }
+  /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): size 0 is passed on as it came */
   return realloc(memory, count * size);
 }
 
