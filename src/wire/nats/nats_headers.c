@@ -81,6 +81,10 @@ bool alo_nats_headers_next(aloft_text block, size_t *cursor, aloft_nats_header *
       (!alo_nats_headers_status(block, &status) || !next_line(block, cursor, &line)))
     return false;
   while (next_line(block, cursor, &line)) {
+    if (line.size == 0) {
+      *cursor = block.size;
+      return false;
+    }
     const char *colon = memchr(line.data, ':', line.size);
     if (colon == NULL || !is_name(line.data, (size_t)(colon - line.data)))
       continue;

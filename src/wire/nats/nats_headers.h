@@ -12,7 +12,8 @@ bool alo_nats_headers_status(aloft_text block, int32_t *status);
 /* The next header of a received block; `*cursor` begins at 0 and may hold nothing that this
  * function did not leave there. False: no more, or the block is not one. Name and value are views
  * into the block; blanks around the value are removed. A line is over at LF, with or without CR;
- * one that has no name, or a blank or control byte in it, is passed over. */
+ * one that has no name, or a blank or control byte in it, is passed over; an empty one is the end.
+ */
 bool alo_nats_headers_next(aloft_text block, size_t *cursor, aloft_nats_header *header);
 
 /* For sending: true for a name (token characters of RFC 7230, no colon) and value (no CR, LF or
