@@ -10,71 +10,70 @@
 #define ALO_NATS_PARSER_H
 
 #include <aloft/base.h>
+#include "nats_info.h"
 
 typedef enum alo_nats_event_kind {
   ALO_NATS_NEED, /* `need`: bytes the window must hold for progress (at least one more) */
-  ALO_NATS_INFO, /* `data`: the JSON */
+  ALO_NATS_INFO, /* `data`: the JSON, for alo_nats_info_parse */
   ALO_NATS_MSG,  /* a message, with or without headers (HMSG) */
   ALO_NATS_PING,
   ALO_NATS_PONG,
   ALO_NATS_OK,    /* +OK */
-  ALO_NATS_ERR,   /* `data`: the text between the quotes */
+  ALO_NATS_ERR,   /* `data`: the text, without the quotes around it */
   ALO_NATS_BROKEN /* protocol error at `offset`, `reason`; stays so */
 } alo_nats_event_kind;
 
-/* Views into the window. */
+/* Views into the window. Subject, reply and headers are what another client published: nats-server
+ * passes on any byte but blanks and line ends in a subject, and any bytes as a header block. So
+ * these never break the connection: a subject may hold ill-formed UTF-8 and control bytes, and a
+ * header block that is not one is delivered with `headers_malformed`. */
 typedef struct alo_nats_event {
   alo_nats_event_kind kind;
+  int32_t status; /* of the header's first line, 0: none */
   size_t need;
   uint64_t sid;
   aloft_text subject;
   aloft_text reply;   /* data NULL: none */
   aloft_text headers; /* data NULL: MSG; the block "NATS/1.0...\r\n\r\n" of an HMSG */
   aloft_bytes data;
-  int32_t status;     /* of the header's first line, 0: none */
-  uint64_t offset;    /* BROKEN: of the offending byte in the connection's stream */
-  const char *reason; /* BROKEN: constant text */
+  bool headers_malformed; /* alo_nats_headers_next finds nothing in `headers` */
+  uint64_t offset;        /* BROKEN: of the offending byte in the connection's stream */
+  const char *reason;     /* BROKEN: constant text */
 } alo_nats_event;
 
 typedef struct alo_nats_limits {
-  size_t line_max;    /* of a control line other than INFO; 0: 4,096 */
-  size_t info_max;    /* 0: 65,536 */
+  /* Of a control line other than INFO, with its CRLF; 0: 8,192 (the server takes lines of 4,096
+   * and adds a sid of up to 20 digits to what it passes on). */
+  size_t line_max;
+  size_t info_max;    /* of INFO's line; 0: 65,536 */
   size_t payload_max; /* headers and data; 0: 64 MiB */
 } alo_nats_limits;
 
 typedef struct alo_nats_parser {
   alo_nats_limits limits;
   uint64_t offset;   /* in the stream, of the window's first byte not consumed */
+  size_t line_max;   /* of the line at the window's beginning; 0: its first byte is not seen yet */
   size_t scanned;    /* bytes of the window looked at without finding the line's end */
-  size_t line_size;  /* once the control line is known: its size with CRLF, else 0 */
+  size_t line_size;  /* once a message's line is known: its size with CRLF, else 0 */
   size_t total_size; /* of headers and data, without the last CRLF */
   size_t header_size;
   const char *broken;
   uint64_t broken_at;
   struct { /* parsed line, as offsets from the window's beginning */
     uint64_t sid;
-    uint32_t subject_at, subject_size, reply_at, reply_size;
-    bool headers, reply;
+    uint32_t subject_at, subject_size, reply_at, reply_size; /* reply_at 0: none */
+    bool headers;
   } line;
 } alo_nats_parser;
 
+/* `limits` [call]; NULL: all defaults. */
 void alo_nats_parser_init(alo_nats_parser *parser, const alo_nats_limits *limits);
 
 /* Looks at the window and reports the first event in it. `*consumed` is set to the bytes that the
  * event took from the window's beginning (0 for NEED and BROKEN): the caller drops them before the
- * next call, the event's views staying where they are. */
+ * next call, the event's views staying where they are. After NEED the next window begins with the
+ * same bytes. Members of `event` that its kind does not name are zero. */
 alo_nats_event_kind alo_nats_parser_next(alo_nats_parser *parser, const uint8_t *window,
                                          size_t size, size_t *consumed, alo_nats_event *event);
-
-/* What INFO tells, views into its JSON (escaped strings are refused as BROKEN reason). */
-typedef struct alo_nats_info {
-  aloft_text server_id, server_name, version, nonce;
-  uint64_t max_payload; /* 0: not sent */
-  bool headers, auth_required, tls_required, tls_available, lame_duck;
-  int64_t proto;
-} alo_nats_info;
-
-/* NULL on success, otherwise what is wrong. */
-const char *alo_nats_info_parse(aloft_text json, alo_nats_info *info);
 
 #endif

@@ -1,0 +1,164 @@
+#include "nats_encoder.h"
+
+#include <string.h>
+
+#include <aloft/json.h>
+
+#include "utf16.h"
+
+/* One token of a subject, between dots. `last`: no dot follows. */
+static bool token_valid(const char *at, size_t size, bool wildcards, bool last) {
+  if (size == 0)
+    return false;
+  if (wildcards && size == 1 && (*at == '*' || (*at == '>' && last)))
+    return true;
+  for (size_t i = 0; i < size; i++)
+    if ((unsigned char)at[i] <= ' ' || at[i] == 0x7f || at[i] == '*' || at[i] == '>')
+      return false;
+  return true;
+}
+
+bool alo_nats_subject_valid(aloft_text subject, bool wildcards) {
+  if (subject.size == 0 || subject.size > ALO_NATS_SUBJECT_MAX ||
+      alo_utf8_valid(subject.data, subject.size) != subject.size)
+    return false;
+  const char *at = subject.data, *end = subject.data + subject.size;
+  for (;;) {
+    const char *dot = memchr(at, '.', (size_t)(end - at));
+    if (!token_valid(at, (size_t)((dot ? dot : end) - at), wildcards, dot == NULL))
+      return false;
+    if (dot == NULL)
+      return true;
+    at = dot + 1;
+  }
+}
+
+static size_t digits_of(uint64_t number) {
+  size_t digits = 1;
+  for (; number >= 10; number /= 10)
+    digits++;
+  return digits;
+}
+
+static uint8_t *put(uint8_t *out, const void *data, size_t size) {
+  if (size > 0)
+    memcpy(out, data, size);
+  return out + size;
+}
+
+static uint8_t *put_word(uint8_t *out, aloft_text word) {
+  out = put(out, word.data, word.size);
+  *out = ' ';
+  return out + 1;
+}
+
+static uint8_t *put_number(uint8_t *out, uint64_t number) {
+  uint8_t *end = out + digits_of(number);
+  for (uint8_t *at = end; at > out; number /= 10)
+    *--at = (uint8_t)('0' + number % 10);
+  return end;
+}
+
+static uint8_t *put_line_end(uint8_t *out) {
+  return put(out, "\r\n", 2);
+}
+
+/* A word that may be left out, with the blank after it. */
+static size_t optional_size(aloft_text word) {
+  return word.size > 0 ? word.size + 1 : 0;
+}
+
+static uint8_t *put_optional(uint8_t *out, aloft_text word) {
+  return word.size > 0 ? put_word(out, word) : out;
+}
+
+size_t alo_nats_pub_size(const aloft_nats_message *message) {
+  const size_t headers = alo_nats_headers_size(message->header, message->header_count);
+  const size_t total = headers + message->data.size;
+  size_t size = sizeof "PUB " - 1 + message->subject.size + 1 + optional_size(message->reply);
+  if (headers > 0)
+    size += 1 + digits_of(headers) + 1;
+  return size + digits_of(total) + 2 + total + 2;
+}
+
+void alo_nats_pub_write(const aloft_nats_message *message, uint8_t *out) {
+  const size_t headers = alo_nats_headers_size(message->header, message->header_count);
+  out = put_word(out, headers > 0 ? ALOFT_TEXT("HPUB") : ALOFT_TEXT("PUB"));
+  out = put_word(out, message->subject);
+  out = put_optional(out, message->reply);
+  if (headers > 0) {
+    out = put_number(out, headers);
+    *out++ = ' ';
+  }
+  out = put_line_end(put_number(out, headers + message->data.size));
+  alo_nats_headers_write(message->header, message->header_count, out);
+  put_line_end(put(out + headers, message->data.data, message->data.size));
+}
+
+size_t alo_nats_sub_size(aloft_text subject, aloft_text queue, uint64_t sid) {
+  return sizeof "SUB " - 1 + subject.size + 1 + optional_size(queue) + digits_of(sid) + 2;
+}
+
+void alo_nats_sub_write(aloft_text subject, aloft_text queue, uint64_t sid, uint8_t *out) {
+  out = put_word(out, ALOFT_TEXT("SUB"));
+  out = put_word(out, subject);
+  out = put_optional(out, queue);
+  put_line_end(put_number(out, sid));
+}
+
+size_t alo_nats_unsub_write(uint64_t sid, uint64_t after, uint8_t *out) {
+  uint8_t *at = put_number(put_word(out, ALOFT_TEXT("UNSUB")), sid);
+  if (after > 0) {
+    *at++ = ' ';
+    at = put_number(at, after);
+  }
+  return (size_t)(put_line_end(at) - out);
+}
+
+static void write_flag(aloft_json_writer *writer, aloft_text name, bool value) {
+  aloft_json_write_name(writer, name);
+  aloft_json_write_bool(writer, value);
+}
+
+static void write_text(aloft_json_writer *writer, aloft_text name, aloft_text value) {
+  if (value.data == NULL)
+    return;
+  aloft_json_write_name(writer, name);
+  aloft_json_write_string(writer, value);
+}
+
+/* https://docs.nats.io/reference/reference-protocols/nats-protocol#connect */
+static size_t write_options(const alo_nats_connect *connect, char *out, size_t room) {
+  aloft_json_writer writer;
+  aloft_json_writer_init(&writer, out, room);
+  aloft_json_write_object(&writer);
+  write_flag(&writer, ALOFT_TEXT("verbose"), false);
+  write_flag(&writer, ALOFT_TEXT("pedantic"), false);
+  write_flag(&writer, ALOFT_TEXT("tls_required"), false);
+  write_text(&writer, ALOFT_TEXT("user"), connect->user);
+  write_text(&writer, ALOFT_TEXT("pass"), connect->password);
+  write_text(&writer, ALOFT_TEXT("auth_token"), connect->token);
+  write_text(&writer, ALOFT_TEXT("name"), connect->name);
+  write_text(&writer, ALOFT_TEXT("lang"), ALOFT_TEXT("c"));
+  write_text(&writer, ALOFT_TEXT("version"), connect->version);
+  /* 1: INFO may come again at any time. */
+  aloft_json_write_name(&writer, ALOFT_TEXT("protocol"));
+  aloft_json_write_int64(&writer, 1);
+  write_flag(&writer, ALOFT_TEXT("echo"), !connect->no_echo);
+  write_flag(&writer, ALOFT_TEXT("headers"), connect->headers);
+  write_flag(&writer, ALOFT_TEXT("no_responders"), connect->headers);
+  aloft_json_write_close(&writer);
+  return writer.size;
+}
+
+size_t alo_nats_connect_write(const alo_nats_connect *connect, uint8_t *out, size_t room) {
+  const size_t options = write_options(connect, NULL, 0);
+  const size_t size = sizeof "CONNECT " - 1 + options + 2;
+  /* Measured first: a buffer too small must not be left with half a password in it. */
+  if (size > room)
+    return size;
+  out = put_word(out, ALOFT_TEXT("CONNECT"));
+  write_options(connect, (char *)out, options);
+  put_line_end(out + options);
+  return size;
+}
