@@ -53,6 +53,16 @@ typedef enum alo_tds_frame {
 /* `*input` is moved forward over what was read. */
 alo_tds_frame alo_tds_frames_next(alo_tds_frames *frames, aloft_bytes *input, aloft_bytes *payload);
 
+/* The same in two steps, for who may stop inside a slice: peek leaves the payload in the input,
+ * take moves over `size` bytes of it. */
+alo_tds_frame alo_tds_frames_peek(alo_tds_frames *frames, aloft_bytes *input, aloft_bytes *payload);
+static inline void alo_tds_frames_take(alo_tds_frames *frames, aloft_bytes *input, size_t size) {
+  frames->left -= (uint32_t)size;
+  frames->offset += size;
+  input->data = (const uint8_t *)input->data + size;
+  input->size -= size;
+}
+
 /* Puts messages together in a buffer, cut into packets of `packet_size`. Errors (ALOFT_FULL,
  * ALOFT_NO_MEMORY) stick until the next begin; end then removes the whole message. */
 typedef struct alo_tds_writer {

@@ -57,6 +57,38 @@ typedef struct alo_tds_type {
 
 #define ALO_TDS_MAX_SIZE 0xFFFFu
 
+/* How a value of a type carries its length (MS-TDS 2.2.5.2.2, 2.2.5.2.3). */
+typedef enum alo_tds_form {
+  ALO_TDS_FORM_FIXED, /* no length: `size` bytes */
+  ALO_TDS_FORM_BYTE,  /* one byte; 0 is NULL */
+  ALO_TDS_FORM_SHORT, /* two bytes; 0xFFFF is NULL */
+  ALO_TDS_FORM_LONG,  /* four bytes; 0 is NULL: sql_variant */
+  ALO_TDS_FORM_LOB,   /* text, ntext, image: pointer (0 is NULL), timestamp, four bytes */
+  ALO_TDS_FORM_PLP    /* chunks */
+} alo_tds_form;
+alo_tds_form alo_tds_type_form(const alo_tds_type *type);
+
+/* What the bytes of a character type mean. */
+typedef enum alo_tds_charset {
+  ALO_TDS_CHARSET_NONE, /* not a character type */
+  ALO_TDS_CHARSET_UTF16,
+  ALO_TDS_CHARSET_UTF8,
+  ALO_TDS_CHARSET_1252,
+  ALO_TDS_CHARSET_OTHER /* a code page that Aloft does not decode beyond ASCII */
+} alo_tds_charset;
+alo_tds_charset alo_tds_type_charset(const alo_tds_type *type);
+
+/* TYPE_INFO from its parts. The token comes first, then a tail of fixed size, which tail_size
+ * tells (-1: no such type). For xml and UDT the tail is the first byte or two of theirs, and
+ * alo_tds_type_strings counted strings follow: all with one byte of count but the last, which has
+ * two. read fills `type`; NULL, or what is wrong with the tail (a constant). */
+int alo_tds_type_tail_size(uint8_t token);
+const char *alo_tds_type_read(alo_tds_type *type, uint8_t token, const uint8_t *tail);
+unsigned alo_tds_type_strings(const alo_tds_type *type, const uint8_t *tail);
+
+/* The lengths in bytes that a value of FORM_BYTE may have: bit n for n bytes. */
+uint32_t alo_tds_type_lengths(const alo_tds_type *type);
+
 /* True for the types whose values are PLP: (max) types, xml, UDT. */
 bool alo_tds_type_is_plp(const alo_tds_type *type);
 

@@ -1,0 +1,73 @@
+/* The deframer: a stream of TDS packets in, payload slices out (MS-TDS 2.2.3.1). */
+#include "tds_packet.h"
+
+#include <string.h>
+
+/* Bytes of the header that the input adds to what is held; true when it is whole. */
+static bool gather_header(alo_tds_frames *frames, aloft_bytes *input) {
+  size_t wanted = (size_t)ALO_TDS_HEADER_SIZE - frames->header_size;
+  size_t size = input->size < wanted ? input->size : wanted;
+  if (size) {
+    memcpy(frames->header + frames->header_size, input->data, size);
+  }
+  frames->header_size = (uint8_t)(frames->header_size + size);
+  input->data = (const uint8_t *)input->data + size;
+  input->size -= size;
+  frames->offset += size;
+  return frames->header_size == ALO_TDS_HEADER_SIZE;
+}
+
+static bool read_header(alo_tds_frames *frames) {
+  const uint8_t *header = frames->header;
+  uint32_t length = (uint32_t)(header[2] << 8 | header[3]);
+  if (length < ALO_TDS_HEADER_SIZE) {
+    frames->broken = "a packet length below the header's 8 bytes";
+    return false;
+  }
+  if (length > ALO_TDS_PACKET_MAX) {
+    frames->broken = "a packet length above 32,767 bytes";
+    return false;
+  }
+  frames->type = header[0];
+  frames->status = header[1];
+  frames->spid = (uint16_t)(header[4] << 8 | header[5]);
+  frames->left = length - ALO_TDS_HEADER_SIZE;
+  frames->header_size = 0;
+  frames->inside = true;
+  return true;
+}
+
+alo_tds_frame alo_tds_frames_peek(alo_tds_frames *frames, aloft_bytes *input,
+                                  aloft_bytes *payload) {
+  for (;;) {
+    if (frames->broken) {
+      return ALO_TDS_FRAME_BROKEN;
+    }
+    if (!frames->inside) {
+      if (!gather_header(frames, input)) {
+        return ALO_TDS_FRAME_NEED;
+      }
+      if (!read_header(frames)) {
+        return ALO_TDS_FRAME_BROKEN;
+      }
+    }
+    if (frames->left) {
+      payload->data = input->data;
+      payload->size = input->size < frames->left ? input->size : frames->left;
+      return input->size ? ALO_TDS_FRAME_PAYLOAD : ALO_TDS_FRAME_NEED;
+    }
+    frames->inside = false;
+    if (frames->status & ALO_TDS_STATUS_EOM) {
+      return ALO_TDS_FRAME_END;
+    }
+  }
+}
+
+alo_tds_frame alo_tds_frames_next(alo_tds_frames *frames, aloft_bytes *input,
+                                  aloft_bytes *payload) {
+  alo_tds_frame frame = alo_tds_frames_peek(frames, input, payload);
+  if (frame == ALO_TDS_FRAME_PAYLOAD) {
+    alo_tds_frames_take(frames, input, payload->size);
+  }
+  return frame;
+}
