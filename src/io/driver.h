@@ -44,6 +44,8 @@ typedef struct alo_driver_methods {
   /* Ends a wait, the present or the next. From any thread and from a signal handler. */
   void (*wake)(alo_driver *driver);
   void (*close)(alo_driver *driver);
+  /* Unpredictable bytes (the sim's are seeded). 0 or negative. */
+  int (*random)(alo_driver *driver, void *into, size_t size);
   /* A descriptor that is readable when wait(0) has something to do; -1: none. */
   int (*descriptor)(alo_driver *driver);
 

@@ -81,6 +81,11 @@ static void wake(alo_driver *driver) {
   uv_async_send(&((uv_driver *)driver)->async);
 }
 
+static int random_bytes(alo_driver *driver, void *into, size_t size) {
+  (void)driver;
+  return uv_random(NULL, NULL, into, size, 0, NULL);
+}
+
 static int descriptor(alo_driver *driver) {
   return uv_backend_fd(&((uv_driver *)driver)->uv);
 }
@@ -316,6 +321,7 @@ static const alo_driver_methods methods = {
     .wait = wait,
     .wake = wake,
     .close = close_driver,
+    .random = random_bytes,
     .descriptor = descriptor,
     .connect = connect_to,
     .connected = connected,

@@ -1,0 +1,161 @@
+/* The NATS client from the inside. One connection's life:
+ *
+ *   DIALLING -> GREETING (INFO awaited) -> LOGIN (PONG awaited) -> READY -> CLOSING -> gone
+ *        any of them -> DEAD (failed; waits for close)
+ *
+ * What is sent before READY is held as records, for the server's limits are not known until INFO.
+ * nats_open.c opens and closes; nats_link.c is the wire; nats_publish.c and nats_subscribe.c are
+ * the operations; nats_deliver.c shows messages. */
+#ifndef ALO_NATS_CLIENT_H
+#define ALO_NATS_CLIENT_H
+
+#include <aloft/nats.h>
+
+#include "inflight.h"
+#include "nats_encoder.h"
+#include "nats_parser.h"
+#include "stream.h"
+#include "timer.h"
+
+typedef enum {
+  ALO_NATS_DIALLING,
+  ALO_NATS_GREETING,
+  ALO_NATS_LOGIN,
+  ALO_NATS_READY,
+  ALO_NATS_CLOSING,
+  ALO_NATS_DEAD
+} alo_nats_phase;
+
+enum {
+  ALO_NATS_INBOX_SID = 1,
+  ALO_NATS_SID_FIRST = 2, /* a subscription's sid is its key in the table, and this */
+  ALO_NATS_PREFIX_MAX = 256,
+  ALO_NATS_INBOX_ID = 22,
+  ALO_NATS_ERROR_MAX = 512
+};
+
+typedef struct alo_nats_delivery alo_nats_delivery;
+
+/* Flush operations in the order of their PINGs, linked by own.spare. */
+typedef struct alo_nats_flushes {
+  aloft_op *first, *last;
+} alo_nats_flushes;
+
+struct aloft_nats {
+  alo_owner owner; /* first */
+  alo_resident resident;
+  aloft_loop *loop;
+  alo_nats_phase phase;
+  alo_stream stream;
+  alo_nats_parser parser;
+  char *host; /* NUL-terminated, host_room bytes */
+  size_t host_room;
+  uint16_t port;
+  alo_buffer hello; /* the CONNECT line, holding credentials until it is sent */
+  alo_buffer held;  /* records accepted before READY */
+
+  /* from the configuration */
+  uint64_t connect_timeout_ns, ping_interval_ns;
+  uint32_t pings_out_max, deliveries_max;
+  size_t kept_bytes_max;
+  void (*event)(aloft_nats *, aloft_nats_event, const aloft_error *, void *);
+  void *context;
+
+  /* from INFO */
+  uint64_t max_payload;
+  bool server_headers, lame_duck;
+  alo_buffer server; /* its name, version and id, one after the other */
+  size_t server_sizes[3];
+
+  alo_timer timer; /* the connect's deadline, then the interval of PINGs, then close's deadline */
+  aloft_op *opening, *closing;
+  uint64_t pings, pongs; /* sent, received */
+  uint64_t held_pings;   /* of flushes before READY */
+  alo_nats_flushes flushes;
+
+  alo_inflight requests, subscriptions;
+  char inbox[ALO_NATS_PREFIX_MAX + 1 + ALO_NATS_INBOX_ID + 1 + ALO_INFLIGHT_TOKEN_SIZE];
+  size_t inbox_size; /* without the token */
+  bool inbox_subscribed;
+
+  alo_nats_delivery *free_deliveries;
+  uint32_t deliveries; /* queued */
+  uint32_t deliveries_made;
+  size_t kept_bytes;
+  aloft_nats_kept *kept;
+
+  aloft_item bury;          /* frees the connection, behind everything queued before */
+  aloft_error failure;      /* why it is dead */
+  aloft_error lost, unsent; /* the same for operations */
+  aloft_error refusal;
+  char failure_text[ALO_NATS_ERROR_MAX];
+  char refusal_text[ALO_NATS_ERROR_MAX];
+
+  uint64_t messages_in, messages_out, bytes_in, bytes_out, replies_unmatched;
+};
+
+/* ---- nats_open.c ---- */
+/* The end of CLOSING: shuts the stream, completes `closing`, frees. */
+void alo_nats_closed(aloft_nats *nats);
+
+/* ---- nats_link.c ---- */
+void alo_nats_stream_event(alo_stream *stream, alo_stream_event event);
+void alo_nats_dialled_too_long(alo_timer *timer);
+/* Goes on with what has been received (after deliveries have made room). */
+void alo_nats_read_on(aloft_nats *nats);
+/* Kills the connection: everything in flight completes. `message` may be formatted. */
+void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Completes everything in flight but `opening` and `closing`: ALOFT_CLOSED, or what `lost` says. */
+void alo_nats_finish_all(aloft_nats *nats, bool closed);
+void alo_nats_ping(aloft_nats *nats);
+
+/* ---- nats_publish.c ---- */
+/* Refuses with a text of its own. */
+aloft_status alo_nats_refuse(aloft_nats *nats, aloft_op *op, aloft_status status,
+                             const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* ALOFT_OK when something may be sent or held now; otherwise refuses `op` (may be NULL). */
+aloft_status alo_nats_usable(aloft_nats *nats, aloft_op *op);
+
+typedef enum {
+  ALO_NATS_HELD_PUB,
+  ALO_NATS_HELD_REQUEST,
+  ALO_NATS_HELD_FLUSH,
+  ALO_NATS_HELD_OTHER
+} alo_nats_held_kind;
+/* Room for one protocol message: in the output, or as a held record. Nothing is sent until commit.
+ * NULL: `*status`. */
+typedef struct alo_nats_record {
+  uint32_t size, payload;
+  alo_nats_held_kind kind;
+  bool headers;
+  uint64_t key;
+} alo_nats_record;
+uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft_status *status);
+/* Returns the stream offset after it; 0 while held. */
+uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record);
+/* At READY: held records leave, or are refused by the server's limits. */
+void alo_nats_release_held(aloft_nats *nats);
+/* A message to the inbox. */
+void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
+/* True when the operation's message had been written whole. */
+bool alo_nats_written(const aloft_nats *nats, uint64_t tx_end);
+
+/* ---- nats_subscribe.c ---- */
+void alo_nats_message_in(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
+aloft_nats_subscription *alo_nats_subscription_of(aloft_op *op);
+/* Calls the subscription's callback, unless it has been ended. */
+void alo_nats_show(aloft_nats_subscription *subscription, const aloft_nats_message *message);
+
+/* ---- nats_deliver.c ---- */
+/* A place in the completion queue; false when deliveries_max are queued or memory is out. */
+bool alo_nats_deliveries_room(aloft_nats *nats);
+void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
+                      const alo_nats_event *event, alo_block *block);
+/* `error`'s message is copied. */
+void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error);
+void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block);
+void alo_nats_forget_kept(aloft_nats *nats);
+void alo_nats_free_deliveries(aloft_nats *nats);
+
+#endif

@@ -1,0 +1,287 @@
+#include "nats_client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heap.h"
+
+/* A message or an event on its way to its callback, in the completion queue. */
+struct alo_nats_delivery {
+  aloft_item item;
+  aloft_nats *nats;
+  alo_nats_delivery *next_free;
+  aloft_nats_subscription *subscription; /* NULL: an event */
+  aloft_nats_message message;
+  aloft_nats_event event;
+  bool failed; /* the event has an error */
+  aloft_error error;
+  char text[ALO_NATS_ERROR_MAX / 2];
+};
+
+/* Connected, disconnected and lame duck find a place whatever the messages have taken. */
+enum { EVENTS_BEYOND = 8 };
+
+static void run_delivery(alo_ops *ops, aloft_item *item);
+
+static const alo_item_kind delivery_kind = {run_delivery};
+
+static alo_nats_delivery *take(aloft_nats *nats) {
+  alo_nats_delivery *delivery = nats->free_deliveries;
+  if (delivery) {
+    nats->free_deliveries = delivery->next_free;
+  } else {
+    delivery = alo_heap_take(&nats->loop->heap, sizeof *delivery);
+    if (!delivery)
+      return NULL;
+    nats->deliveries_made++;
+  }
+  delivery->item.kind = &delivery_kind;
+  delivery->nats = nats;
+  nats->deliveries++;
+  return delivery;
+}
+
+static void give(alo_nats_delivery *delivery) {
+  aloft_nats *nats = delivery->nats;
+  delivery->next_free = nats->free_deliveries;
+  nats->free_deliveries = delivery;
+  nats->deliveries--;
+}
+
+/* One is made ahead, so that a message never finds none. */
+bool alo_nats_deliveries_room(aloft_nats *nats) {
+  if (nats->deliveries >= nats->deliveries_max)
+    return false;
+  if (nats->free_deliveries)
+    return true;
+  alo_nats_delivery *delivery = take(nats);
+  if (!delivery) {
+    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory to deliver a message");
+    return false;
+  }
+  give(delivery);
+  return true;
+}
+
+void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block) {
+  *message = (aloft_nats_message){.subject = event->subject,
+                                  .reply = event->reply,
+                                  .data = event->data,
+                                  .headers = event->headers,
+                                  .status = event->status};
+  message->own.block = block;
+}
+
+void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
+                      const alo_nats_event *event, alo_block *block) {
+  alo_nats_delivery *delivery = take(nats);
+  if (!delivery)
+    return; /* deliveries_room has made one */
+  delivery->subscription = subscription;
+  alo_block_hold(block);
+  alo_nats_view(&delivery->message, event, block);
+  alo_ops_push(nats->owner.ops, &delivery->item);
+}
+
+void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error) {
+  if (!nats->event || nats->deliveries >= nats->deliveries_max + EVENTS_BEYOND)
+    return;
+  alo_nats_delivery *delivery = take(nats);
+  if (!delivery)
+    return;
+  delivery->subscription = NULL;
+  delivery->event = event;
+  delivery->failed = error != NULL;
+  if (error) {
+    delivery->error = *error;
+    size_t size = error->message.size;
+    if (size > sizeof delivery->text)
+      size = sizeof delivery->text;
+    memcpy(delivery->text, error->message.data, size);
+    delivery->error.message = (aloft_text){delivery->text, size};
+  }
+  alo_ops_push(nats->owner.ops, &delivery->item);
+}
+
+static void show_event(alo_nats_delivery *delivery) {
+  aloft_nats *nats = delivery->nats;
+  if (!nats->bury.kind)
+    nats->event(nats, delivery->event, delivery->failed ? &delivery->error : NULL, nats->context);
+}
+
+/* The connection outlives what is queued before its burial. */
+static void run_delivery(alo_ops *ops, aloft_item *item) {
+  (void)ops;
+  alo_nats_delivery *delivery = ALOFT_CONTAINER(item, alo_nats_delivery, item);
+  aloft_nats *nats = delivery->nats;
+  if (delivery->subscription) {
+    alo_nats_show(delivery->subscription, &delivery->message);
+    alo_blocks_give(&nats->loop->blocks, delivery->message.own.block);
+  } else {
+    show_event(delivery);
+  }
+  give(delivery);
+  if (nats->stream.paused && nats->phase != ALO_NATS_DEAD &&
+      nats->deliveries <= nats->deliveries_max / 2)
+    alo_nats_read_on(nats);
+}
+
+void alo_nats_free_deliveries(aloft_nats *nats) {
+  while (nats->free_deliveries) {
+    alo_nats_delivery *next = nats->free_deliveries->next_free;
+    alo_heap_give(&nats->loop->heap, nats->free_deliveries, sizeof *next);
+    nats->free_deliveries = next;
+  }
+}
+
+/* ---- keeping ---- */
+
+/* A message that fills most of its block pins it; a small one is copied, for it would pin a whole
+ * block for a few bytes. Both are counted by what they hold. */
+struct aloft_nats_kept {
+  aloft_nats_message message;
+  aloft_loop *loop;
+  aloft_nats *nats; /* NULL: freed before */
+  aloft_nats_kept *next, **back;
+  alo_block *block; /* pinned; NULL: copied */
+  size_t size;      /* of this struct and its bytes */
+  uint8_t bytes[];
+};
+
+static size_t message_size(const aloft_nats_message *message) {
+  return message->subject.size + message->reply.size + message->headers.size + message->data.size;
+}
+
+static const void *copy(uint8_t **at, const void *data, size_t size) {
+  if (!data)
+    return NULL;
+  uint8_t *to = *at;
+  memcpy(to, data, size);
+  *at += size;
+  return to;
+}
+
+static void copy_message(aloft_nats_kept *kept, const aloft_nats_message *message) {
+  uint8_t *at = kept->bytes;
+  aloft_nats_message *own = &kept->message;
+  own->subject.data = copy(&at, message->subject.data, message->subject.size);
+  own->reply.data = copy(&at, message->reply.data, message->reply.size);
+  own->headers.data = copy(&at, message->headers.data, message->headers.size);
+  own->data.data = copy(&at, message->data.data, message->data.size);
+}
+
+static size_t held_bytes(const aloft_nats_kept *kept) {
+  return kept->size + (kept->block ? kept->block->room : 0);
+}
+
+aloft_status aloft_nats_keep(aloft_nats *nats, const aloft_nats_message *message,
+                             aloft_nats_kept **made) {
+  *made = NULL;
+  alo_block *block = message->own.block;
+  if (!block)
+    return ALOFT_ARGUMENT;
+  size_t size = message_size(message);
+  bool pin = size >= block->room / 4;
+  aloft_nats_kept *kept = NULL;
+  size_t kept_size = sizeof *kept + (pin ? 0 : size);
+  if (nats->kept_bytes + kept_size + (pin ? block->room : 0) > nats->kept_bytes_max)
+    return ALOFT_TOO_MANY;
+  kept = alo_heap_take_raw(&nats->loop->heap, kept_size);
+  if (!kept)
+    return ALOFT_NO_MEMORY;
+  *kept = (aloft_nats_kept){.message = *message,
+                            .loop = nats->loop,
+                            .nats = nats,
+                            .next = nats->kept,
+                            .back = &nats->kept,
+                            .block = pin ? block : NULL,
+                            .size = kept_size};
+  kept->message.own.block = NULL;
+  if (pin)
+    alo_block_hold(block);
+  else
+    copy_message(kept, message);
+  if (kept->next)
+    kept->next->back = &kept->next;
+  nats->kept = kept;
+  nats->kept_bytes += held_bytes(kept);
+  *made = kept;
+  return ALOFT_OK;
+}
+
+const aloft_nats_message *aloft_nats_kept_message(const aloft_nats_kept *kept) {
+  return &kept->message;
+}
+
+void aloft_nats_kept_release(aloft_nats_kept *kept) {
+  if (!kept)
+    return;
+  if (kept->nats) {
+    kept->nats->kept_bytes -= held_bytes(kept);
+    *kept->back = kept->next;
+    if (kept->next)
+      kept->next->back = kept->back;
+  }
+  aloft_loop *loop = kept->loop;
+  if (kept->block)
+    alo_blocks_give(&loop->blocks, kept->block);
+  alo_heap_give(&loop->heap, kept, kept->size);
+}
+
+void alo_nats_forget_kept(aloft_nats *nats) {
+  for (aloft_nats_kept *kept = nats->kept; kept; kept = kept->next)
+    kept->nats = NULL;
+  nats->kept = NULL;
+}
+
+/* ---- reading a message, and the connection's figures ---- */
+
+bool aloft_nats_header_next(const aloft_nats_message *message, size_t *cursor,
+                            aloft_nats_header *header) {
+  return message->headers.data && alo_nats_headers_next(message->headers, cursor, header);
+}
+
+static char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static bool same_name(aloft_text a, aloft_text b) {
+  if (a.size != b.size)
+    return false;
+  for (size_t i = 0; i < a.size; i++)
+    if (lower(a.data[i]) != lower(b.data[i]))
+      return false;
+  return true;
+}
+
+bool aloft_nats_header_find(const aloft_nats_message *message, aloft_text name, aloft_text *value) {
+  aloft_nats_header header;
+  size_t cursor = 0;
+  while (aloft_nats_header_next(message, &cursor, &header)) {
+    if (!same_name(header.name, name))
+      continue;
+    *value = header.value;
+    return true;
+  }
+  return false;
+}
+
+void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
+  aloft_nats_info own = {.size = info->size,
+                         .connected = nats->phase == ALO_NATS_READY,
+                         .max_payload = nats->max_payload,
+                         .messages_in = nats->messages_in,
+                         .messages_out = nats->messages_out,
+                         .bytes_in = nats->bytes_in,
+                         .bytes_out = nats->bytes_out,
+                         .replies_unmatched = nats->replies_unmatched,
+                         .inflight = nats->requests.count,
+                         .tx_bytes =
+                             alo_buffer_size(&nats->stream.tx) + alo_buffer_size(&nats->held),
+                         .kept_bytes = nats->kept_bytes};
+  const char *at = (const char *)nats->server.data + nats->server.begin;
+  aloft_text *texts[3] = {&own.server_name, &own.server_version, &own.server_id};
+  for (size_t i = 0; i < 3 && nats->server.data; at += nats->server_sizes[i++])
+    *texts[i] = (aloft_text){at, nats->server_sizes[i]};
+  memcpy(info, &own, info->size < sizeof own ? info->size : sizeof own);
+}

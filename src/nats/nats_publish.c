@@ -1,0 +1,371 @@
+#include "nats_client.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- refusals ---- */
+
+aloft_status alo_nats_refuse(aloft_nats *nats, aloft_op *op, aloft_status status,
+                             const char *format, ...) {
+  if (!op)
+    return status;
+  va_list arguments;
+  va_start(arguments, format);
+  int size = vsnprintf(nats->refusal_text, sizeof nats->refusal_text, format, arguments);
+  va_end(arguments);
+  if (size >= (int)sizeof nats->refusal_text)
+    size = (int)sizeof nats->refusal_text - 1;
+  nats->refusal =
+      (aloft_error){.status = status, .message = {nats->refusal_text, size > 0 ? (size_t)size : 0}};
+  return alo_op_refuse(op, status, &nats->refusal);
+}
+
+aloft_status alo_nats_usable(aloft_nats *nats, aloft_op *op) {
+  if (nats->phase == ALO_NATS_CLOSING || nats->bury.kind)
+    return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
+  if (nats->phase == ALO_NATS_DEAD)
+    return op ? alo_op_refuse(op, ALOFT_LOST_UNSENT, &nats->unsent) : ALOFT_LOST_UNSENT;
+  return ALOFT_OK;
+}
+
+/* ---- output ---- */
+
+uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft_status *status) {
+  bool ready = nats->phase == ALO_NATS_READY;
+  alo_buffer *out = ready ? &nats->stream.tx : &nats->held;
+  size_t extra = ready ? 0 : sizeof *record;
+  /* The output has room beyond its limit for PING, PONG and CONNECT only. */
+  if (alo_buffer_size(out) + record->size + extra > nats->held.max)
+    *status = ALOFT_FULL;
+  else
+    *status = alo_buffer_reserve(out, record->size + extra);
+  return *status == ALOFT_OK ? out->data + out->end + extra : NULL;
+}
+
+uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record) {
+  if (nats->phase == ALO_NATS_READY) {
+    nats->stream.tx.end += record->size;
+    alo_stream_send(&nats->stream);
+    return alo_stream_tx_end(&nats->stream);
+  }
+  memcpy(nats->held.data + nats->held.end, record, sizeof *record);
+  nats->held.end += sizeof *record + record->size;
+  return 0;
+}
+
+/* ---- held records ---- */
+
+static aloft_status server_takes(const aloft_nats *nats, uint64_t payload, bool headers) {
+  if (headers && !nats->server_headers)
+    return ALOFT_UNSUPPORTED;
+  if (nats->max_payload && payload > nats->max_payload)
+    return ALOFT_TOO_LARGE;
+  return ALOFT_OK;
+}
+
+static void drop_publication(aloft_nats *nats, const alo_nats_record *record) {
+  char text[160];
+  int size = snprintf(text, sizeof text,
+                      "a publication of %u bytes, accepted before the server's limits were known, "
+                      "was dropped: the server takes %llu%s",
+                      record->payload, (unsigned long long)nats->max_payload,
+                      nats->server_headers ? "" : ", without headers");
+  const aloft_error error = {.status = ALOFT_TOO_LARGE, .message = {text, (size_t)size}};
+  alo_nats_tell(nats, ALOFT_NATS_DROPPED, &error);
+}
+
+/* A request that was cancelled or has expired meanwhile is not sent at all. */
+static void release_request(aloft_nats *nats, const alo_nats_record *record, const uint8_t *bytes) {
+  aloft_op *op = alo_inflight_find(&nats->requests, record->key);
+  if (!op)
+    return;
+  aloft_status status = server_takes(nats, record->payload, record->headers);
+  if (status == ALOFT_OK)
+    status = alo_buffer_append(&nats->stream.tx, bytes, record->size);
+  if (status != ALOFT_OK) {
+    alo_inflight_remove(&nats->requests, op);
+    alo_op_finish(op, status, NULL);
+    return;
+  }
+  ALOFT_CONTAINER(op, aloft_nats_request, op)->own.tx_end = alo_stream_tx_end(&nats->stream);
+}
+
+static void release_record(aloft_nats *nats, const alo_nats_record *record, const uint8_t *bytes) {
+  if (record->kind == ALO_NATS_HELD_REQUEST) {
+    release_request(nats, record, bytes);
+    return;
+  }
+  if (record->kind == ALO_NATS_HELD_PUB &&
+      server_takes(nats, record->payload, record->headers) != ALOFT_OK) {
+    drop_publication(nats, record);
+    return;
+  }
+  if (record->kind == ALO_NATS_HELD_FLUSH) {
+    nats->held_pings--;
+    nats->pings++;
+  }
+  if (alo_buffer_append(&nats->stream.tx, bytes, record->size) != ALOFT_OK)
+    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for what was held until the connect");
+}
+
+/* Subscriptions that were held are in the output now, so that they count as written with it. */
+static void mark_subscriptions(aloft_nats *nats) {
+  aloft_op *op;
+  for (uint32_t at = 0; (op = alo_inflight_any(&nats->subscriptions, &at)); at++)
+    alo_nats_subscription_of(op)->own.tx_end = alo_stream_tx_end(&nats->stream);
+}
+
+void alo_nats_release_held(aloft_nats *nats) {
+  alo_buffer *held = &nats->held;
+  while (alo_buffer_size(held) && nats->phase == ALO_NATS_READY) {
+    alo_nats_record record;
+    memcpy(&record, held->data + held->begin, sizeof record);
+    release_record(nats, &record, held->data + held->begin + sizeof record);
+    alo_buffer_take(held, sizeof record + record.size);
+  }
+  size_t max = held->max;
+  alo_buffer_fini(held);
+  alo_buffer_init(held, &nats->loop->heap, max);
+  mark_subscriptions(nats);
+  if (nats->phase == ALO_NATS_READY)
+    alo_stream_send(&nats->stream);
+}
+
+/* ---- publish ---- */
+
+static aloft_status check_message(aloft_nats *nats, aloft_op *op, const aloft_nats_message *message,
+                                  size_t *payload) {
+  if (!alo_nats_subject_valid(message->subject, false))
+    return alo_nats_refuse(nats, op, ALOFT_ARGUMENT,
+                           "the subject is not valid: tokens without blanks or wildcards, joined "
+                           "by dots, at most %d bytes",
+                           ALO_NATS_SUBJECT_MAX);
+  if (message->reply.data && !alo_nats_subject_valid(message->reply, false))
+    return alo_nats_refuse(nats, op, ALOFT_ARGUMENT, "the reply subject is not valid");
+  for (size_t i = 0; i < message->header_count; i++)
+    if (!alo_nats_header_valid(&message->header[i]))
+      return alo_nats_refuse(nats, op, ALOFT_ARGUMENT,
+                             "header %zu is not valid: a name of token characters, and a value "
+                             "without line breaks",
+                             i);
+  size_t headers = alo_nats_headers_size(message->header, message->header_count);
+  *payload = headers + message->data.size;
+  if (*payload > UINT32_MAX / 2 || *payload < headers)
+    return alo_nats_refuse(nats, op, ALOFT_TOO_LARGE, "a message is at most 2 GiB");
+  if (nats->phase != ALO_NATS_READY)
+    return ALOFT_OK;
+  aloft_status status = server_takes(nats, *payload, message->header_count > 0);
+  if (status == ALOFT_TOO_LARGE)
+    return alo_nats_refuse(nats, op, status, "%zu bytes are over the server's max_payload of %llu",
+                           *payload, (unsigned long long)nats->max_payload);
+  if (status != ALOFT_OK)
+    return alo_nats_refuse(nats, op, status, "the server does not take headers");
+  return ALOFT_OK;
+}
+
+static aloft_status put_message(aloft_nats *nats, const aloft_nats_message *message,
+                                alo_nats_record *record, uint64_t *tx_end) {
+  size_t size = alo_nats_pub_size(message);
+  if (size > UINT32_MAX)
+    return ALOFT_TOO_LARGE;
+  record->size = (uint32_t)size;
+  record->headers = message->header_count > 0;
+  aloft_status status;
+  uint8_t *out = alo_nats_reserve(nats, record, &status);
+  if (!out)
+    return status;
+  alo_nats_pub_write(message, out);
+  *tx_end = alo_nats_commit(nats, record);
+  nats->messages_out++;
+  nats->bytes_out += message->data.size;
+  return ALOFT_OK;
+}
+
+aloft_status aloft_nats_publish(aloft_nats *nats, const aloft_nats_message *message) {
+  aloft_status status = alo_nats_usable(nats, NULL);
+  size_t payload;
+  if (status == ALOFT_OK)
+    status = check_message(nats, NULL, message, &payload);
+  if (status != ALOFT_OK)
+    return status;
+  alo_nats_record record = {.kind = ALO_NATS_HELD_PUB, .payload = (uint32_t)payload};
+  uint64_t tx_end;
+  return put_message(nats, message, &record, &tx_end);
+}
+
+/* ---- request ---- */
+
+static bool request_stop(aloft_op *op, aloft_status why) {
+  (void)why;
+  aloft_nats *nats = op->own.owner;
+  alo_inflight_remove(&nats->requests, op);
+  op->written = alo_nats_written(nats, ALOFT_CONTAINER(op, aloft_nats_request, op)->own.tx_end);
+  return true;
+}
+
+/* The reply's block is held until done has returned; done may free the request. */
+static void request_run(alo_ops *ops, aloft_item *item) {
+  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
+  aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
+  aloft_nats *nats = op->own.owner;
+  aloft_loop *loop = nats->loop;
+  alo_block *block = request->reply.own.block;
+  alo_op_run(ops, item);
+  if (block)
+    alo_blocks_give(&loop->blocks, block);
+}
+
+static const alo_op_kind request_kind = {{request_run}, request_stop};
+
+static aloft_status subscribe_inbox(aloft_nats *nats) {
+  if (nats->inbox_subscribed)
+    return ALOFT_OK;
+  nats->inbox[nats->inbox_size] = '*';
+  const aloft_text subject = {nats->inbox, nats->inbox_size + 1};
+  const aloft_text none = {NULL, 0};
+  const alo_nats_record record = {
+      .size = (uint32_t)alo_nats_sub_size(subject, none, ALO_NATS_INBOX_SID),
+      .kind = ALO_NATS_HELD_OTHER};
+  aloft_status status;
+  uint8_t *out = alo_nats_reserve(nats, &record, &status);
+  if (!out)
+    return status;
+  alo_nats_sub_write(subject, none, ALO_NATS_INBOX_SID, out);
+  (void)alo_nats_commit(nats, &record);
+  nats->inbox_subscribed = true;
+  return ALOFT_OK;
+}
+
+static aloft_status send_request(aloft_nats *nats, aloft_nats_request *request, size_t payload) {
+  alo_nats_record record = {.kind = ALO_NATS_HELD_REQUEST,
+                            .payload = (uint32_t)payload,
+                            .key = alo_inflight_key(&nats->requests, &request->op)};
+  alo_inflight_token(record.key, nats->inbox + nats->inbox_size);
+  const aloft_nats_message message = {
+      .subject = request->subject,
+      .reply = {nats->inbox, nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE},
+      .data = request->data,
+      .header = request->header,
+      .header_count = request->header_count};
+  return put_message(nats, &message, &record, &request->own.tx_end);
+}
+
+static aloft_status refuse_request(aloft_nats *nats, aloft_nats_request *request,
+                                   aloft_status status) {
+  if (status == ALOFT_TOO_MANY)
+    return alo_nats_refuse(nats, &request->op, status, "inflight_max (%u) requests are in flight",
+                           nats->requests.max);
+  return alo_op_refuse(&request->op, status, NULL);
+}
+
+aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *request) {
+  aloft_status status = alo_op_check(&nats->owner, &request->op);
+  if (status != ALOFT_OK)
+    return status;
+  size_t payload;
+  const aloft_nats_message message = {.subject = request->subject,
+                                      .data = request->data,
+                                      .header = request->header,
+                                      .header_count = request->header_count};
+  status = alo_nats_usable(nats, &request->op);
+  if (status == ALOFT_OK)
+    status = check_message(nats, &request->op, &message, &payload);
+  if (status != ALOFT_OK)
+    return status;
+  status = subscribe_inbox(nats);
+  if (status == ALOFT_OK)
+    status = alo_inflight_add(&nats->requests, &request->op);
+  if (status != ALOFT_OK)
+    return refuse_request(nats, request, status);
+  status = send_request(nats, request, payload);
+  if (status != ALOFT_OK) {
+    alo_inflight_remove(&nats->requests, &request->op);
+    return refuse_request(nats, request, status);
+  }
+  request->reply.own.block = NULL;
+  alo_op_fly(&nats->owner, &request->op, &request_kind);
+  return ALOFT_OK;
+}
+
+/* ---- replies ---- */
+
+/* A reply counts only when its subject is the whole inbox subject of something in flight. */
+static aloft_op *requested(const aloft_nats *nats, aloft_text subject) {
+  uint64_t key;
+  if (subject.size != nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE ||
+      memcmp(subject.data, nats->inbox, nats->inbox_size) != 0 ||
+      !alo_inflight_parse(subject.data + nats->inbox_size, &key))
+    return NULL;
+  return alo_inflight_find(&nats->requests, key);
+}
+
+void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *block) {
+  aloft_op *op = requested(nats, event->subject);
+  if (!op) {
+    nats->replies_unmatched++;
+    return;
+  }
+  aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
+  alo_inflight_remove(&nats->requests, op);
+  op->written = true;
+  if (event->status == 503 && event->data.size == 0) {
+    alo_op_finish(op, ALOFT_NO_RESPONDERS, NULL);
+    return;
+  }
+  alo_block_hold(block);
+  alo_nats_view(&request->reply, event, block);
+  alo_op_finish(op, ALOFT_OK, NULL);
+}
+
+/* ---- flush ---- */
+
+static bool flush_stop(aloft_op *op, aloft_status why) {
+  (void)why;
+  aloft_nats *nats = op->own.owner;
+  aloft_op *before = NULL, *at = nats->flushes.first;
+  for (; at != op; at = at->own.spare)
+    before = at;
+  if (before)
+    before->own.spare = op->own.spare;
+  else
+    nats->flushes.first = op->own.spare;
+  if (nats->flushes.last == op)
+    nats->flushes.last = before;
+  return true;
+}
+
+static const alo_op_kind flush_kind = {{alo_op_run}, flush_stop};
+
+/* The PING that leaves now or, before READY, will leave after that of the login. */
+static uint32_t ping_number(aloft_nats *nats) {
+  if (nats->phase == ALO_NATS_READY)
+    nats->pings++;
+  else
+    nats->held_pings++;
+  uint64_t sent = nats->phase < ALO_NATS_LOGIN ? 1 : nats->pings;
+  return (uint32_t)(sent + nats->held_pings);
+}
+
+aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op) {
+  aloft_status status = alo_op_check(&nats->owner, op);
+  if (status == ALOFT_OK)
+    status = alo_nats_usable(nats, op);
+  if (status != ALOFT_OK)
+    return status;
+  const alo_nats_record record = {.size = 6, .kind = ALO_NATS_HELD_FLUSH};
+  uint8_t *out = alo_nats_reserve(nats, &record, &status);
+  if (!out)
+    return alo_op_refuse(op, status, NULL);
+  memcpy(out, "PING\r\n", 6);
+  (void)alo_nats_commit(nats, &record);
+  op->own.slot = ping_number(nats);
+  op->own.spare = NULL;
+  if (nats->flushes.last)
+    nats->flushes.last->own.spare = op;
+  else
+    nats->flushes.first = op;
+  nats->flushes.last = op;
+  alo_op_fly(&nats->owner, op, &flush_kind);
+  return ALOFT_OK;
+}
