@@ -28,13 +28,19 @@ static bool check_string(const aloft_json *json, char *unescaped, aloft_text *te
   return true;
 }
 
-/* 0 as a double, which keeps its sign. */
+/* In the form it has: what has a point or an exponent stays a double, and 0 keeps its sign. */
 static void write_number(const aloft_json *json, aloft_json_writer *writer) {
-  int64_t whole;
-  double value;
-  if (aloft_json_int64(json, &whole) == ALOFT_OK && whole != 0)
+  int64_t whole = 0;
+  double value = 0;
+  bool fits = aloft_json_double(json, &value) == ALOFT_OK;
+  if (aloft_json_int64(json, &whole) == ALOFT_OK)
+    CHECK(fits && (double)whole == value);
+  bool plain = true;
+  for (size_t i = 0; i < json->raw.size; i++)
+    plain = plain && !strchr(".eE", json->raw.data[i]);
+  if (plain && whole != 0)
     aloft_json_write_int64(writer, whole);
-  else if (aloft_json_double(json, &value) == ALOFT_OK)
+  else if (fits)
     aloft_json_write_double(writer, value);
   else
     aloft_json_write_raw(writer, json->raw);

@@ -12,26 +12,24 @@ struct result {
   size_t broken;
 };
 
-/* Decodes one part, from memory and into memory of exactly its size. */
-static void decode_part(alo_utf16_cut *cut, const uint8_t *in, size_t size, bool end,
-                        struct result *result) {
-  uint8_t *source = malloc(size ? size : 1);
-  char *room = malloc(ALO_UTF8_ROOM(size));
-  CHECK(source && room);
-  if (size)
-    memcpy(source, in, size);
-  size_t written = alo_utf16_to_utf8(cut, source, size, end, room, &result->broken);
-  CHECK(written <= ALO_UTF8_ROOM(size) && cut->size <= 3);
-  memcpy(result->text + result->size, room, written);
-  result->size += written;
-  free(source);
-  free(room);
+/* Room for all of it, and for what one more part may take by its contract. */
+static struct result take_result(size_t size) {
+  struct result result = {malloc(2 * ALO_UTF8_ROOM(size)), 0, 0};
+  CHECK(result.text);
+  return result;
 }
 
-/* In parts of `step` bytes after a first one of `split`. */
+static void decode_part(alo_utf16_cut *cut, const uint8_t *in, size_t size, bool end,
+                        struct result *result) {
+  size_t written =
+      alo_utf16_to_utf8(cut, in, size, end, result->text + result->size, &result->broken);
+  CHECK(written <= ALO_UTF8_ROOM(size) && cut->size <= 3);
+  result->size += written;
+}
+
+/* In a first part of `split` bytes and further ones of `step`. */
 static struct result decode(const uint8_t *in, size_t size, size_t split, size_t step) {
-  struct result result = {malloc(ALO_UTF8_ROOM(size) + 8), 0, 0};
-  CHECK(result.text);
+  struct result result = take_result(size);
   alo_utf16_cut cut = {0};
   decode_part(&cut, in, split, split == size, &result);
   for (size_t at = split; at < size;) {
@@ -40,6 +38,27 @@ static struct result decode(const uint8_t *in, size_t size, size_t split, size_t
     at += part;
   }
   CHECK(cut.size == 0);
+  return result;
+}
+
+/* In two parts, each from memory and into memory of exactly its size. */
+static struct result decode_exact(const uint8_t *in, size_t size, size_t split) {
+  struct result result = take_result(size);
+  alo_utf16_cut cut = {0};
+  for (int second = 0; second < 2; second++) {
+    size_t part = second ? size - split : split;
+    uint8_t *source = malloc(part + 1);
+    struct result room = {malloc(ALO_UTF8_ROOM(part)), 0, 0};
+    CHECK(source && room.text);
+    /* One byte further on, so that it ends with its memory even when it is empty. */
+    memcpy(source + 1, in + (second ? split : 0), part);
+    decode_part(&cut, source + 1, part, second, &room);
+    memcpy(result.text + result.size, room.text, room.size);
+    result.size += room.size;
+    result.broken += room.broken;
+    free(source);
+    free(room.text);
+  }
   return result;
 }
 
@@ -55,6 +74,7 @@ static void check_utf16(const uint8_t *in, size_t size, size_t split, size_t ste
   CHECK(alo_utf8_valid(whole.text, whole.size) == whole.size);
   check_same(&whole, decode(in, size, split, step));
   check_same(&whole, decode(in, size, 0, 1));
+  check_same(&whole, decode_exact(in, size, split));
   if (whole.broken == 0) {
     uint8_t *back = malloc(2 * whole.size + 1);
     CHECK(back && alo_utf8_to_utf16(whole.text, whole.size, back) == size);
