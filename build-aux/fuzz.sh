@@ -17,7 +17,7 @@ fail() {
 for file in fuzz/fuzz_*.c; do
   name=$(basename "$file" .c)
   [ -f "$file" ] || { echo "fuzz: there is no target" >&2; exit 1; }
-  grep -q "^$name[[:space:]]" $table || fail "$name is not in $table"
+  grep -q "^${name}[[:space:]]" $table || fail "$name is not in $table"
 done
 
 build-aux/build.sh fuzz || exit 1

@@ -44,7 +44,7 @@ static aloft_status grow(alo_buffer *buffer, size_t wanted) {
   if (!data) {
     return ALOFT_NO_MEMORY;
   }
-  if (live) {
+  if (buffer->data) {
     memcpy(data, buffer->data + buffer->begin, live);
   }
   release(buffer);

@@ -102,13 +102,11 @@ static void drop_first(alo_chain *chain, alo_blocks *blocks) {
  * nothing else holds it: it then begins anew. */
 static void settle_first(alo_chain *chain, alo_blocks *blocks) {
   alo_block *first = chain->first;
-  if (first->next) {
-    drop_first(chain, blocks);
-  } else if (first->holds == 1 && first->room == blocks->block_size) {
+  bool ordinary = first->room == blocks->block_size;
+  if (!first->next && ordinary && first->holds == 1)
     first->begin = first->end = 0;
-  } else if (first->end == first->room || first->room != blocks->block_size) {
+  else if (first->next || !ordinary || first->end == first->room)
     drop_first(chain, blocks);
-  }
 }
 
 void alo_chain_drop(alo_chain *chain, alo_blocks *blocks, size_t size) {

@@ -130,7 +130,7 @@ static void integer_digits(uint64_t value, struct digits *digits) {
     reversed[count++] = (char)('0' + value % 10);
   digits->point += (int)count;
   unsigned zeros = 0;
-  while (reversed[zeros] == '0')
+  while (zeros < count && reversed[zeros] == '0')
     zeros++;
   digits->count = count - zeros;
   for (unsigned i = 0; i < digits->count; i++)
@@ -143,7 +143,7 @@ static bool few_digits(double value, struct digits *digits) {
   if (!EXACT_DIVISION || !(value >= 1e-5 && value < 1e15))
     return false;
   double power = 1;
-  for (int places = 0; places <= 6; places++, power *= 10) {
+  for (int places = 0; places <= 6; places++) {
     double scaled = value * power;
     if (scaled >= 1e15)
       return false;
@@ -153,6 +153,7 @@ static bool few_digits(double value, struct digits *digits) {
       integer_digits(whole, digits);
       return true;
     }
+    power *= 10;
   }
   return false;
 }

@@ -52,7 +52,7 @@ static void unlink_op(alo_wheel *wheel, aloft_op *op) {
   } else {
     uintptr_t from_slots = (uintptr_t)op->own.timer_back - (uintptr_t)wheel->slots;
     if (from_slots < sizeof wheel->slots) {
-      size_t index = from_slots / sizeof wheel->slots[0][0];
+      size_t index = (size_t)(op->own.timer_back - &wheel->slots[0][0]);
       wheel->occupied[index / ALO_WHEEL_SLOTS] &= ~(UINT64_C(1) << (index % ALO_WHEEL_SLOTS));
     }
   }

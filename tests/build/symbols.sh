@@ -13,6 +13,7 @@ memcmp
 memcpy
 memmove
 memset
+strchr
 strlen
 __stack_chk_fail
 _GLOBAL_OFFSET_TABLE_

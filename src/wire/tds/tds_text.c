@@ -43,9 +43,9 @@ static size_t magnitude_digits(uint64_t high, uint64_t low, char out[45]) {
   if (!high) {
     return low ? put_digits(out, low, 1) : 0;
   }
-  while (number[0] | number[1] | number[2] | number[3]) {
+  do {
     limbs[count++] = divide_limb(number);
-  }
+  } while (number[0] | number[1] | number[2] | number[3]);
   size_t size = put_digits(out, limbs[--count], 1);
   while (count) {
     size += put_digits(out + size, limbs[--count], LIMB_DIGITS);
