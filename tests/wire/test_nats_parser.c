@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "guard.h"
 #include "nats_headers.h"
 #include "nats_parser.h"
 
@@ -80,6 +81,9 @@ struct cut {
   size_t first, then;
 };
 
+/* Ends at a page that cannot be touched. */
+static guard_buffer memory;
+
 struct caller {
   alo_nats_parser parser;
   const uint8_t *stream;
@@ -92,33 +96,38 @@ struct caller {
  * there. Line ends would make a line where none is, and break every count. */
 static void spoil_seen_bytes(const struct caller *caller, uint8_t *window, size_t size) {
   const alo_nats_parser *parser = &caller->parser;
-  if (parser->line_size > 0 && size < caller->need)
+  if (parser->state == ALO_NATS_PAYLOAD && size < caller->need)
     memset(window, '\n', size);
-  else if (parser->line_size > 0)
+  else if (parser->state == ALO_NATS_PAYLOAD)
     memset(window, '\n', 1); /* the command is known: not read again */
-  else if (memchr(window + parser->scanned, '\n', size - parser->scanned) == NULL)
+  else if (parser->state == ALO_NATS_LINE &&
+           memchr(window + parser->scanned, '\n', size - parser->scanned) == NULL)
     memset(window, '\n', parser->scanned);
 }
 
 static void check_need(struct caller *caller, const alo_nats_event *event, size_t size) {
   const alo_nats_parser *parser = &caller->parser;
   assert_true(event->need > size);
-  if (parser->line_size > 0) {
-    assert_int_equal(event->need, parser->line_size + parser->total_size + 2);
+  if (parser->state == ALO_NATS_PAYLOAD) {
+    assert_int_equal(event->need, parser->line.size + parser->line.total_size + 2);
     assert_true(caller->need <= event->need);
-  } else {
+  } else if (parser->state == ALO_NATS_LINE) {
+    assert_int_equal(event->need, size + 1);
     assert_int_equal(parser->scanned, size);
     assert_true(parser->scanned >= caller->scanned);
+    caller->scanned = parser->scanned;
+  } else {
+    assert_int_equal(parser->state, ALO_NATS_FRESH);
+    assert_int_equal(size, 0);
   }
   caller->need = event->need;
-  caller->scanned = parser->scanned;
 }
 
-/* One call with the window in memory of exactly its size, in another place each time. */
+/* One call, with the window at the end of all memory, and so in another place each time. */
 static alo_nats_event_kind call(struct caller *caller, transcript *log) {
   const size_t size = caller->fed - caller->start;
-  uint8_t *window = malloc(size + (size == 0));
-  assert_non_null(window);
+  assert_true(size <= memory.size);
+  uint8_t *window = (uint8_t *)memory.data + memory.size - size;
   memcpy(window, caller->stream + caller->start, size);
   spoil_seen_bytes(caller, window, size);
   size_t consumed = SIZE_MAX;
@@ -135,7 +144,6 @@ static alo_nats_event_kind call(struct caller *caller, transcript *log) {
   }
   assert_true((consumed == 0) == (kind == ALO_NATS_NEED || kind == ALO_NATS_BROKEN));
   caller->start += consumed;
-  free(window);
   return kind;
 }
 
@@ -370,6 +378,9 @@ static const refused malformed[] = {
     {"MSG a 1 \r\n", 8, TOO_FEW},
     {"MSG a 1 b 0 0\r\n", 12, TOO_MANY},
     {"MSG a 1 b 0 0 0 0 0\r\n", 12, TOO_MANY},
+    {"MSG a.longer.subject 1 1 1 1 1 1 1 1 1\r\n", 27, TOO_MANY},
+    {"HMSG a.longer.subject 1 1 1 1 1 1 1 1 1\r\n", 30, TOO_MANY},
+    {"MSG a.longer.subject 1 b 1 1 1 1 1 1 1\r\n", 27, TOO_MANY},
     {"MSG a x 0\r\n", 6, "bad sid"},
     {"MSG a -1 0\r\n", 6, "bad sid"},
     {"MSG a 1x 0\r\n", 7, "bad sid"},
@@ -569,8 +580,7 @@ static void test_version_lines(void **state) {
 
 /* Names and values, each followed by '|'. */
 static void read_headers(const char *bytes, size_t size, transcript *log) {
-  char *block = malloc(size);
-  assert_non_null(block);
+  char *block = (char *)memory.data + memory.size - size;
   memcpy(block, bytes, size);
   aloft_nats_header header;
   size_t cursor = 0;
@@ -582,7 +592,6 @@ static void read_headers(const char *bytes, size_t size, transcript *log) {
     append(log, "|");
   }
   assert_false(alo_nats_headers_next((aloft_text){block, size}, &cursor, &header));
-  free(block);
 }
 
 static void test_headers(void **state) {
@@ -606,6 +615,18 @@ static void test_headers(void **state) {
   }
 }
 
+static int take_memory(void **state) {
+  (void)state;
+  memory = guard_take(65600);
+  return 0;
+}
+
+static int give_memory(void **state) {
+  (void)state;
+  guard_give(&memory);
+  return 0;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_recorded_commands),
@@ -622,5 +643,5 @@ int main(void) {
       cmocka_unit_test(test_version_lines),
       cmocka_unit_test(test_headers),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, take_memory, give_memory);
 }

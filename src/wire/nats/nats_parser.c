@@ -6,6 +6,13 @@
 
 enum { LINE_MAX = 8192, INFO_MAX = 65536, PAYLOAD_MAX = 64 * 1024 * 1024, FIELDS_MAX = 5 };
 
+/* Kept out of the way of nearly every message. */
+#if defined(__GNUC__)
+  #define APART __attribute__((noinline))
+#else
+  #define APART
+#endif
+
 typedef struct field {
   size_t at, size;
 } field;
@@ -46,6 +53,7 @@ static alo_nats_event_kind report_broken(const alo_nats_parser *parser, alo_nats
 
 /* `at` counts from the window's beginning. False, for the caller to return. */
 static bool break_at(alo_nats_parser *parser, size_t at, const char *reason) {
+  parser->state = ALO_NATS_DEAD;
   parser->broken = reason;
   parser->broken_at = parser->offset + at;
   return false;
@@ -55,13 +63,13 @@ static bool break_at(alo_nats_parser *parser, size_t at, const char *reason) {
 static void consume(alo_nats_parser *parser, size_t size, size_t *consumed) {
   *consumed = size;
   parser->offset += size;
-  parser->line_max = 0;
-  parser->scanned = 0;
-  parser->line_size = 0;
+  parser->state = ALO_NATS_FRESH;
 }
 
 /* The first byte tells how long the line may become, or that no command begins so. */
 static bool begin_line(alo_nats_parser *parser, uint8_t first) {
+  parser->state = ALO_NATS_LINE;
+  parser->scanned = 0;
   switch (first) {
   case 'I':
   case 'i':
@@ -84,9 +92,9 @@ static bool begin_line(alo_nats_parser *parser, uint8_t first) {
 
 /* Looks for the line's end in what was not looked at before. False: cut, or broken. */
 static bool find_line(alo_nats_parser *parser, const uint8_t *window, size_t size, size_t *end) {
-  if (size <= parser->scanned)
+  if (parser->state == ALO_NATS_FRESH && (size == 0 || !begin_line(parser, window[0])))
     return false;
-  if (parser->line_max == 0 && !begin_line(parser, window[0]))
+  if (size <= parser->scanned)
     return false;
   size_t limit = size < parser->line_max ? size : parser->line_max;
   const uint8_t *found = memchr(window + parser->scanned, '\n', limit - parser->scanned);
@@ -119,36 +127,7 @@ static size_t trim_blanks(const uint8_t *window, size_t at, size_t end) {
   return end;
 }
 
-#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Sets the high bit of each byte of `word` that is zero; above the lowest one also of others. */
-static uint64_t mark_zeros(uint64_t word) {
-  return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
-}
-
-/* Eight bytes at a time: subjects of replies are long, and most of what the parser looks at. */
-static size_t skip_words(const uint8_t *window, size_t at, size_t end) {
-  while (end - at >= sizeof(uint64_t)) {
-    uint64_t word;
-    memcpy(&word, window + at, sizeof word);
-    uint64_t blanks = mark_zeros(word ^ EACH_BYTE(' ')) | mark_zeros(word ^ EACH_BYTE('\t'));
-    if (blanks != 0)
-      return at + (size_t)__builtin_ctzll(blanks) / 8;
-    at += sizeof word;
-  }
-  return at;
-}
-#else
-static size_t skip_words(const uint8_t *window, size_t at, size_t end) {
-  (void)window;
-  (void)end;
-  return at;
-}
-#endif
-
 static size_t skip_field(const uint8_t *window, size_t at, size_t end) {
-  at = skip_words(window, at, end);
   while (at < end && !is_blank(window[at]))
     at++;
   return at;
@@ -200,8 +179,8 @@ static bool read_sizes(alo_nats_parser *parser, const uint8_t *window, const fie
     return false;
   if (header > total)
     return break_at(parser, sizes[0].at, "header size is over the total size");
-  parser->header_size = (size_t)header;
-  parser->total_size = (size_t)total;
+  parser->line.header_size = (size_t)header;
+  parser->line.total_size = (size_t)total;
   return true;
 }
 
@@ -222,7 +201,8 @@ static bool read_message_line(alo_nats_parser *parser, const uint8_t *window, co
   parser->line.reply_at = reply ? (uint32_t)fields[2].at : 0;
   parser->line.reply_size = reply ? (uint32_t)fields[2].size : 0;
   parser->line.headers = headers;
-  parser->line_size = line.end + 2;
+  parser->line.size = line.end + 2;
+  parser->state = ALO_NATS_PAYLOAD;
   return true;
 }
 
@@ -230,17 +210,16 @@ static aloft_text text_at(const uint8_t *window, size_t at, size_t size) {
   return (aloft_text){(const char *)window + at, size};
 }
 
-static void show_headers(const alo_nats_parser *parser, const uint8_t *window,
-                         alo_nats_event *event) {
-  event->headers = text_at(window, parser->line_size, parser->header_size);
-  event->headers_malformed = !alo_nats_headers_status(event->headers, &event->status);
+static APART void show_headers(aloft_text headers, alo_nats_event *event) {
+  event->headers = headers;
+  event->headers_malformed = !alo_nats_headers_status(headers, &event->status);
 }
 
 /* The line is known; the payload may not be here yet. */
 static alo_nats_event_kind take_message(alo_nats_parser *parser, const uint8_t *window, size_t size,
                                         size_t *consumed, alo_nats_event *event) {
-  const size_t data_at = parser->line_size + parser->header_size;
-  const size_t end = parser->line_size + parser->total_size;
+  const alo_nats_line *line = &parser->line;
+  const size_t end = line->size + line->total_size;
   if (size < end + 2)
     return report_need(event, end + 2);
   if (window[end] != '\r' || window[end + 1] != '\n') {
@@ -249,14 +228,14 @@ static alo_nats_event_kind take_message(alo_nats_parser *parser, const uint8_t *
   }
   *event = (alo_nats_event){
       .kind = ALO_NATS_MSG,
-      .sid = parser->line.sid,
-      .subject = text_at(window, parser->line.subject_at, parser->line.subject_size),
-      .data = {window + data_at, end - data_at},
+      .sid = line->sid,
+      .subject = text_at(window, line->subject_at, line->subject_size),
+      .data = {window + line->size + line->header_size, line->total_size - line->header_size},
   };
-  if (parser->line.reply_at != 0)
-    event->reply = text_at(window, parser->line.reply_at, parser->line.reply_size);
-  if (parser->line.headers)
-    show_headers(parser, window, event);
+  if (line->reply_at != 0)
+    event->reply = text_at(window, line->reply_at, line->reply_size);
+  if (line->headers)
+    show_headers(text_at(window, line->size, line->header_size), event);
   consume(parser, end + 2, consumed);
   return ALO_NATS_MSG;
 }
@@ -346,26 +325,175 @@ static alo_nats_event_kind take_line(alo_nats_parser *parser, const uint8_t *win
   return kind;
 }
 
-alo_nats_event_kind alo_nats_parser_next(alo_nats_parser *parser, const uint8_t *window,
+/* Finds and reads the line at the window's beginning, however it is written. MSG: its payload is
+ * not looked at yet. */
+static alo_nats_event_kind read_any_line(alo_nats_parser *parser, const uint8_t *window,
                                          size_t size, size_t *consumed, alo_nats_event *event) {
-  *consumed = 0;
-  if (parser->broken != NULL)
+  control_line line;
+  if (!find_line(parser, window, size, &line.end)) {
+    if (parser->state == ALO_NATS_DEAD)
+      return report_broken(parser, event);
+    return report_need(event, size + 1);
+  }
+  const command *found = find_command(window, line.end);
+  if (found == NULL) {
+    break_at(parser, 0, "not a command of the NATS protocol");
     return report_broken(parser, event);
-  if (parser->line_size == 0) {
-    control_line line;
-    if (!find_line(parser, window, size, &line.end))
-      return parser->broken != NULL ? report_broken(parser, event)
-                                    : report_need(event, parser->scanned + 1);
-    const command *found = find_command(window, line.end);
-    if (found == NULL) {
-      break_at(parser, 0, "not a command of the NATS protocol");
-      return report_broken(parser, event);
-    }
-    line.text_at = found->size;
-    if (found->kind != ALO_NATS_MSG)
-      return take_line(parser, window, line, found->kind, consumed, event);
-    if (!read_message_line(parser, window, line, found->headers))
-      return report_broken(parser, event);
+  }
+  line.text_at = found->size;
+  if (found->kind != ALO_NATS_MSG)
+    return take_line(parser, window, line, found->kind, consumed, event);
+  if (!read_message_line(parser, window, line, found->headers))
+    return report_broken(parser, event);
+  return ALO_NATS_MSG;
+}
+
+static APART alo_nats_event_kind take_any(alo_nats_parser *parser, const uint8_t *window,
+                                          size_t size, size_t *consumed, alo_nats_event *event) {
+  *consumed = 0;
+  if (parser->state == ALO_NATS_DEAD)
+    return report_broken(parser, event);
+  if (parser->state != ALO_NATS_PAYLOAD) {
+    alo_nats_event_kind kind = read_any_line(parser, window, size, consumed, event);
+    if (kind != ALO_NATS_MSG)
+      return kind;
   }
   return take_message(parser, window, size, consumed, event);
+}
+
+/* ---- Messages as nats-server writes them and all in the window: nearly every one. ---- */
+
+/* Each `take` gets the place to begin at and the end before which its fields must end, and returns
+ * the place after what it took, which is the end at most, or NULL. ROOM bytes from the end on may
+ * be looked at, for a whole message has LF and the payload's CRLF after its line's CR: so the first
+ * byte of a field and the one after that need no look at the end. */
+enum { ROOM = 3 };
+
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The first byte up to ' ', sought eight at a time: subjects are most of what there is to see. */
+static inline const uint8_t *find_word_end(const uint8_t *at, const uint8_t *end) {
+  for (; end - at >= 8; at += 8) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    /* The high bit of each byte up to ' '; above the lowest one also of others. */
+    uint64_t found = (word - EACH_BYTE(' ' + 1)) & ~word & EACH_BYTE(0x80);
+    if (found != 0)
+      return at + (__builtin_ctzll(found) >> 3);
+  }
+  return NULL;
+}
+#else
+static inline const uint8_t *find_word_end(const uint8_t *at, const uint8_t *end) {
+  while (at<end && * at> ' ')
+    at++;
+  return at < end ? at : NULL;
+}
+#endif
+
+/* A word that is not empty, and the space after it. */
+static inline const uint8_t *take_word(const uint8_t *at, const uint8_t *end, aloft_text *word) {
+  const uint8_t *after = find_word_end(at, end);
+  if (after == NULL || after == at || *after != ' ')
+    return NULL;
+  *word = (aloft_text){(const char *)at, (size_t)(after - at)};
+  return after + 1;
+}
+
+/* A number of so few digits that it cannot overflow, and the byte after it. */
+static inline const uint8_t *take_number(const uint8_t *at, const uint8_t *end, uint8_t after,
+                                         uint64_t *number) {
+  enum { DIGITS_MAX = 19 };
+  const uint8_t *begin = at;
+  uint64_t sum = (uint64_t)*at - '0';
+  unsigned digit;
+  if (sum > 9)
+    return NULL;
+  while ((digit = (unsigned)*++at - '0') <= 9) {
+    if (at >= end)
+      return NULL;
+    sum = sum * 10 + digit;
+  }
+  *number = sum;
+  return *at == after && at < end && at - begin <= DIGITS_MAX ? at + 1 : NULL;
+}
+
+/* subject sid [reply] [header_size] total_size CR. */
+static inline const uint8_t *take_fields(const uint8_t *at, const uint8_t *end, bool headers,
+                                         alo_nats_event *event, uint64_t *header, uint64_t *total) {
+  if ((at = take_word(at, end, &event->subject)) == NULL ||
+      (at = take_number(at, end, ' ', &event->sid)) == NULL)
+    return NULL;
+  event->reply = (aloft_text){NULL, 0};
+  if (*at > '9' && (at = take_word(at, end, &event->reply)) == NULL)
+    return NULL;
+  *header = 0;
+  if (headers && (at = take_number(at, end, ' ', header)) == NULL)
+    return NULL;
+  return take_number(at, end, '\r', total);
+}
+
+/* For when the payload is cut. The event's views become offsets. */
+static APART void keep_line(alo_nats_parser *parser, const uint8_t *window,
+                            const alo_nats_event *event, alo_nats_line line) {
+  const char *origin = (const char *)window;
+  line.sid = event->sid;
+  line.subject_at = (uint32_t)(event->subject.data - origin);
+  line.subject_size = (uint32_t)event->subject.size;
+  if (event->reply.data != NULL) {
+    line.reply_at = (uint32_t)(event->reply.data - origin);
+    line.reply_size = (uint32_t)event->reply.size;
+  }
+  parser->line = line;
+  parser->state = ALO_NATS_PAYLOAD;
+}
+
+/* True when the window begins with a whole message, written as usual. False when it is cut, or
+ * written otherwise, or wrong: the exact reader then goes on (for a cut payload after the line),
+ * and must find the same in what can be read here. */
+static inline bool take_usual_message(alo_nats_parser *parser, const uint8_t *window, size_t size,
+                                      size_t *consumed, alo_nats_event *event) {
+  enum { SIZE_MIN = 13 }; /* of "MSG a 1 0", its CRLF, and a payload of nothing with its own */
+  if (size < SIZE_MIN)
+    return false;
+  const bool headers = window[0] == 'H';
+  const size_t line_max = parser->limits.line_max;
+  /* The CR must come before: then the line is within its limit. */
+  const uint8_t *end = window + (size - ROOM < line_max - 1 ? size - ROOM : line_max - 1);
+  if (memcmp(window + headers, "MSG ", 4) != 0)
+    return false;
+  uint64_t header, total;
+  const uint8_t *at = take_fields(window + headers + 4, end, headers, event, &header, &total);
+  if (at == NULL || *at != '\n' || total > parser->limits.payload_max || header > total)
+    return false;
+  const uint8_t *payload = at + 1;
+  if ((uint64_t)(window + size - payload) < total + 2) {
+    keep_line(parser, window, event,
+              (alo_nats_line){.headers = headers,
+                              .size = (size_t)(payload - window),
+                              .header_size = (size_t)header,
+                              .total_size = (size_t)total});
+    return false;
+  }
+  const uint8_t *after = payload + total;
+  if (after[0] != '\r' || after[1] != '\n')
+    return false;
+  event->kind = ALO_NATS_MSG;
+  event->status = 0;
+  event->headers_malformed = false;
+  event->headers = (aloft_text){NULL, 0};
+  event->data = (aloft_bytes){payload + header, (size_t)(total - header)};
+  if (headers)
+    show_headers((aloft_text){(const char *)payload, (size_t)header}, event);
+  *consumed = (size_t)(after + 2 - window);
+  parser->offset += *consumed;
+  return true;
+}
+
+alo_nats_event_kind alo_nats_parser_next(alo_nats_parser *parser, const uint8_t *window,
+                                         size_t size, size_t *consumed, alo_nats_event *event) {
+  if (parser->state == ALO_NATS_FRESH && take_usual_message(parser, window, size, consumed, event))
+    return ALO_NATS_MSG;
+  return take_any(parser, window, size, consumed, event);
 }

@@ -5,7 +5,8 @@
  * never keeps a pointer. A control line or a payload that is cut by the window's end is reported
  * as NEED with the size that the window must reach, counted from the window's beginning; the caller
  * moves the window's bytes once into a block that holds it all, appends what arrives, and calls
- * again: no byte is looked at twice, for the parser remembers how far it has scanned. */
+ * again. The parser remembers how far it has looked: a cut line is read when it is whole, its
+ * bytes not looked at before that; a cut payload is not looked at, and its line not read again. */
 #ifndef ALO_NATS_PARSER_H
 #define ALO_NATS_PARSER_H
 
@@ -49,21 +50,33 @@ typedef struct alo_nats_limits {
   size_t payload_max; /* headers and data; 0: 64 MiB */
 } alo_nats_limits;
 
+typedef enum alo_nats_state {
+  ALO_NATS_FRESH,   /* nothing of the window is looked at */
+  ALO_NATS_LINE,    /* a control line is cut: `line_max`, `scanned` */
+  ALO_NATS_PAYLOAD, /* a message's line is known, its payload is cut: `line` */
+  ALO_NATS_DEAD     /* `broken`, `broken_at` */
+} alo_nats_state;
+
+/* A message's line; places are offsets from the window's beginning. */
+typedef struct alo_nats_line {
+  uint64_t sid;
+  uint32_t subject_at, subject_size;
+  uint32_t reply_at, reply_size; /* reply_at 0: none */
+  bool headers;
+  size_t size;        /* with its CRLF */
+  size_t header_size; /* 0 without `headers` */
+  size_t total_size;  /* of headers and data, without the last CRLF */
+} alo_nats_line;
+
 typedef struct alo_nats_parser {
   alo_nats_limits limits;
-  uint64_t offset;   /* in the stream, of the window's first byte not consumed */
-  size_t line_max;   /* of the line at the window's beginning; 0: its first byte is not seen yet */
-  size_t scanned;    /* bytes of the window looked at without finding the line's end */
-  size_t line_size;  /* once a message's line is known: its size with CRLF, else 0 */
-  size_t total_size; /* of headers and data, without the last CRLF */
-  size_t header_size;
+  uint64_t offset; /* in the stream, of the window's first byte */
+  alo_nats_state state;
+  size_t line_max; /* of the line at the window's beginning */
+  size_t scanned;  /* bytes of the window looked at without finding the line's end */
+  alo_nats_line line;
   const char *broken;
   uint64_t broken_at;
-  struct { /* parsed line, as offsets from the window's beginning */
-    uint64_t sid;
-    uint32_t subject_at, subject_size, reply_at, reply_size; /* reply_at 0: none */
-    bool headers;
-  } line;
 } alo_nats_parser;
 
 /* `limits` [call]; NULL: all defaults. */
@@ -72,7 +85,7 @@ void alo_nats_parser_init(alo_nats_parser *parser, const alo_nats_limits *limits
 /* Looks at the window and reports the first event in it. `*consumed` is set to the bytes that the
  * event took from the window's beginning (0 for NEED and BROKEN): the caller drops them before the
  * next call, the event's views staying where they are. After NEED the next window begins with the
- * same bytes. Members of `event` that its kind does not name are zero. */
+ * same bytes. Members of `event` that its kind does not name mean nothing. */
 alo_nats_event_kind alo_nats_parser_next(alo_nats_parser *parser, const uint8_t *window,
                                          size_t size, size_t *consumed, alo_nats_event *event);
 
