@@ -9,11 +9,11 @@ static bool gather_header(alo_tds_frames *frames, aloft_bytes *input) {
   size_t size = input->size < wanted ? input->size : wanted;
   if (size) {
     memcpy(frames->header + frames->header_size, input->data, size);
+    input->data = (const uint8_t *)input->data + size;
+    input->size -= size;
+    frames->offset += size;
   }
   frames->header_size = (uint8_t)(frames->header_size + size);
-  input->data = (const uint8_t *)input->data + size;
-  input->size -= size;
-  frames->offset += size;
   return frames->header_size == ALO_TDS_HEADER_SIZE;
 }
 

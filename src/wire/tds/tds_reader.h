@@ -40,8 +40,10 @@ enum {
 
 typedef struct alo_tds_limits {
   uint32_t columns_max; /* 0: 4,096 */
-  size_t value_max;     /* of one PLP value, decoded; 0: 64 MiB */
-  size_t message_max;   /* of an ERROR or INFO token; 0: 64 KiB (the wire's own limit) */
+  size_t value_max;     /* of one large value (PLP, text, ntext, image), decoded; 0: 64 MiB */
+  size_t row_max;       /* of the large values of one row together; 0: 4 * value_max */
+  size_t message_max;   /* of an ERROR or INFO token, and of a feature's data in FEATUREEXTACK;
+                           0: 64 KiB (the first's own limit on the wire) */
 } alo_tds_limits;
 
 /* One value of the current row. */
@@ -49,8 +51,9 @@ typedef struct alo_tds_cell {
   const uint8_t *data; /* NULL: NULL, or over the limit */
   size_t size;
   bool null;
-  bool over;    /* a PLP value above value_max: skipped */
-  bool decoded; /* `data` is UTF-8 already (a PLP character value, decoded as it arrived) */
+  bool over;    /* a large value above value_max or row_max: skipped */
+  bool decoded; /* `data` is UTF-8 already (a large character value, decoded as it arrived) */
+  bool kept;    /* `data` lies in row memory, not in the input */
 } alo_tds_cell;
 
 typedef struct alo_tds_column_info {
@@ -100,7 +103,8 @@ void alo_tds_reader_close(alo_tds_reader *reader);
  * new message. A refused allocation is ALO_TDS_BROKEN with reason "out of memory". */
 alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input);
 
-/* What the last event tells; each valid until the next call. */
+/* What the last event tells; each valid until the next call, columns until the next METADATA or
+ * END is passed. Column and cell are NULL for a column that there is not. */
 size_t alo_tds_reader_column_count(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_column(const alo_tds_reader *reader, size_t column);
 const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t column);
@@ -112,7 +116,8 @@ int32_t alo_tds_reader_return_status(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_return_value(const alo_tds_reader *reader);
 const alo_tds_cell *alo_tds_reader_return_cell(const alo_tds_reader *reader);
 aloft_bytes alo_tds_reader_feature(const alo_tds_reader *reader, uint8_t *id);
-/* BROKEN: what, and the offset in the connection's stream. `unsupported`: well-formed, but Aloft
+/* BROKEN: what, and the offset in the connection's stream up to which it was understood (just
+ * after the field that is wrong). `unsupported`: well-formed, but Aloft
  * does not have it (ALTMETADATA, ALTROW): a clear error rather than a protocol error. */
 const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset,
                                   bool *unsupported);
@@ -121,18 +126,34 @@ const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset
  * next. NULL: no memory. */
 char *alo_tds_reader_scratch(alo_tds_reader *reader, size_t size);
 
-/* From now until END rows are passed over without keeping values, and METADATA, ROW_READY,
- * MESSAGE, RETURN_* are not reported; DONE and ENVCHANGE are (draining after a cancel). */
+/* From now until END (which ends it) rows are passed over without keeping values, and METADATA,
+ * ROW_READY, MESSAGE, RETURN_* are not reported; DONE and ENVCHANGE are (draining after a cancel).
+ */
 void alo_tds_reader_skip(alo_tds_reader *reader, bool skip);
+
+/* What has come in this message, remembered until the next one begins. */
+enum {
+  ALO_TDS_HAS_PENDING = 0x01,  /* a message has begun and not ended */
+  ALO_TDS_HAS_RESULT = 0x02,   /* METADATA has come and its DONE has not */
+  ALO_TDS_HAS_ERROR = 0x04,    /* an ERROR token */
+  ALO_TDS_HAS_METADATA = 0x08, /* columns are known, rows may come */
+  ALO_TDS_HAS_ATTENTION = 0x10 /* a DONE that acknowledges ATTENTION */
+};
+bool alo_tds_reader_has(const alo_tds_reader *reader, uint8_t flag);
 
 /* True when the message being read ends within `input`, found by its packet headers alone (used
  * only when a timeout is due while bytes wait). */
 bool alo_tds_reader_ends_within(const alo_tds_reader *reader, const aloft_bytes *pieces,
                                 size_t count);
 
-/* Counters of this reader: stops inside a message, bytes moved because of them. */
+/* Counters of this reader. */
 typedef struct alo_tds_counters {
-  uint64_t stops, moved_bytes, rows, bytes;
+  uint64_t bytes;        /* received, packet headers included */
+  uint64_t parsed_bytes; /* looked at: as many, but for pieces that a boundary cut */
+  uint64_t moved_bytes;  /* of values, copied because of a boundary or a stop */
+  uint64_t rows;
+  uint64_t stops;      /* NEED inside a message: snapshots taken */
+  uint64_t large_made; /* times the state of a large value was created: at most 1 */
 } alo_tds_counters;
 alo_tds_counters alo_tds_reader_counters(const alo_tds_reader *reader);
 

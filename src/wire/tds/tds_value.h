@@ -24,6 +24,11 @@ const char *alo_tds_value_moment(const alo_tds_type *type, const uint8_t *data, 
 const char *alo_tds_value_uuid(const alo_tds_type *type, const uint8_t *data, size_t size,
                                aloft_tds_uuid *value);
 
+/* A sql_variant taken apart: `base` and `value` describe the value in it, which the functions here
+ * then read like any other (they also do this by themselves when `type` is sql_variant). */
+const char *alo_tds_value_variant(const uint8_t *data, size_t size, alo_tds_type *base,
+                                  aloft_bytes *value);
+
 /* Room that canonical text of a value of `size` bytes can need. */
 size_t alo_tds_value_text_room(const alo_tds_type *type, size_t size);
 /* Canonical text; character types are decoded from UTF-16 or their code page to UTF-8 (UTF-8
@@ -31,7 +36,8 @@ size_t alo_tds_value_text_room(const alo_tds_type *type, size_t size);
 const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
                                char *out, size_t *text_size);
 
-/* The parts, for whoever has a native value. Each returns the size written. */
+/* The parts, for whoever has a native value. Each returns the size written. Total: a scale above 38
+ * counts as 38, more than 7 digits as 7, ticks beyond a day begin again. */
 size_t alo_tds_decimal_text(const aloft_tds_decimal *value, char out[48]);
 size_t alo_tds_date_text(int32_t days, char out[16]);
 size_t alo_tds_time_text(uint64_t ticks, unsigned digits, char out[24]);
@@ -60,7 +66,11 @@ void alo_tds_put_uuid(alo_tds_writer *writer, const alo_tds_type *type,
 void alo_tds_put_text(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value);
 void alo_tds_put_bytes(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes value);
 
-/* Windows-1252 to UTF-8 and back; the collation that lite and parameters use. */
+/* Windows-1252 to UTF-8; `out` has room for 3 * size bytes. Returns the bytes written. The five
+ * bytes without a character become the control characters of the same number, as Windows does. */
+size_t alo_tds_1252_to_utf8(const uint8_t *in, size_t size, char *out);
+
+/* The collation that lite and parameters use. */
 extern const uint8_t alo_tds_collation_default[5]; /* SQL_Latin1_General_CP1_CI_AS */
 
 #endif

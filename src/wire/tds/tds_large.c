@@ -1,0 +1,190 @@
+/* Large values: PLP (MS-TDS 2.2.5.2.3) and the old text, ntext and image. They are decoded as they
+ * arrive; their memory grows with what has arrived, never by what is announced. */
+#include "tds_reader_state.h"
+
+#include <string.h>
+
+static const uint8_t empty[1];
+
+/* Most bytes decoded at a time, so that the room asked for stays near what is used. */
+enum { STRIDE = 16 * 1024 };
+
+/* ---- its life ---- */
+
+alo_tds_outcome alo_tds_large_begin(alo_tds_reader *reader, uint64_t total, bool single) {
+  alo_tds_large *large = alo_rental_take(&reader->rental);
+  if (!large) {
+    large = alo_heap_take(reader->heap, sizeof *large);
+    if (!large) {
+      return alo_tds_fail_memory(reader);
+    }
+  }
+  *large = (alo_tds_large){.total = total, .single = single};
+  reader->rented = large;
+  if (single) {
+    reader->at.left = total;
+    return alo_tds_go(reader, ALO_TDS_STATE_CHUNK);
+  }
+  return alo_tds_go(reader, ALO_TDS_STATE_CHUNK_SIZE);
+}
+
+void alo_tds_large_drop(alo_tds_reader *reader) {
+  if (reader->rented) {
+    void *surplus = alo_rental_give(&reader->rental, reader->rented);
+    alo_heap_give(reader->heap, surplus, sizeof(alo_tds_large));
+    reader->rented = NULL;
+  }
+}
+
+/* ---- its content ---- */
+
+/* The rest of the value is only passed over. */
+static void give_up(alo_tds_large *large) {
+  large->over = true;
+  large->data = NULL;
+  large->size = 0;
+}
+
+static bool fits(const alo_tds_reader *reader, size_t size) {
+  return size <= reader->limits.value_max && size <= reader->limits.row_max - reader->large_bytes;
+}
+
+static size_t decode(alo_tds_large *large, alo_tds_charset charset, const uint8_t *in, size_t size,
+                     bool end, uint8_t *out) {
+  if (charset == ALO_TDS_CHARSET_UTF16) {
+    return alo_utf16_to_utf8(&large->cut, in, size, end, (char *)out, NULL);
+  }
+  if (charset == ALO_TDS_CHARSET_1252) {
+    return alo_tds_1252_to_utf8(in, size, (char *)out);
+  }
+  if (size) {
+    memcpy(out, in, size);
+  }
+  return size;
+}
+
+/* Adds bytes of the value; false: no memory. `end`: they are the last. */
+static bool add(alo_tds_reader *reader, const uint8_t *in, size_t size, bool end) {
+  alo_tds_large *large = reader->rented;
+  alo_tds_charset charset = (alo_tds_charset)alo_tds_current_plan(reader)->charset;
+  do {
+    size_t part = size < STRIDE ? size : STRIDE;
+    size_t room = charset == ALO_TDS_CHARSET_UTF16  ? ALO_UTF8_ROOM(part)
+                  : charset == ALO_TDS_CHARSET_1252 ? part * 3
+                                                    : part;
+    if (large->over) {
+      return true;
+    }
+    large->data = alo_tds_memory_grow(&reader->large, large->data, large->size, room);
+    if (!large->data) {
+      return false;
+    }
+    large->size += decode(large, charset, in, part, end && part == size, large->data + large->size);
+    if (!fits(reader, large->size)) {
+      give_up(large);
+    }
+    in += part;
+    size -= part;
+  } while (size);
+  return true;
+}
+
+/* The byte order mark that a server may put before xml. */
+static void strip_mark(alo_tds_cell *cell) {
+  if (cell->size >= 3 && memcmp(cell->data, "\xEF\xBB\xBF", 3) == 0) {
+    cell->data += 3;
+    cell->size -= 3;
+  }
+}
+
+/* UTF-8 that is well-formed is text as it is; what is not is left to whoever asks for text. */
+static bool is_decoded(const alo_tds_cell *cell, alo_tds_charset charset) {
+  switch (charset) {
+  case ALO_TDS_CHARSET_UTF16:
+  case ALO_TDS_CHARSET_1252:
+    return true;
+  case ALO_TDS_CHARSET_UTF8:
+    return alo_utf8_valid((const char *)cell->data, cell->size) == cell->size;
+  default:
+    return false;
+  }
+}
+
+static alo_tds_outcome complete(alo_tds_reader *reader) {
+  alo_tds_large *large = reader->rented;
+  alo_tds_cell *cell = alo_tds_current_cell(reader);
+  bool unseen = alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN);
+  if (!unseen && !add(reader, empty, 0, true)) {
+    return alo_tds_fail_memory(reader);
+  }
+  *cell = (alo_tds_cell){.over = large->over, .kept = true};
+  if (!large->over && !unseen) {
+    alo_tds_memory_keep(&reader->large, large->size);
+    reader->large_bytes += large->size;
+    cell->data = large->data;
+    cell->size = large->size;
+    cell->decoded = is_decoded(cell, (alo_tds_charset)alo_tds_current_plan(reader)->charset);
+    if (alo_tds_current_info(reader)->type.token == ALO_TDS_XML) {
+      strip_mark(cell);
+    }
+  }
+  alo_tds_large_drop(reader);
+  return alo_tds_cell_end(reader);
+}
+
+/* ---- its pieces ---- */
+
+alo_tds_outcome alo_tds_read_lob_size(alo_tds_reader *reader) {
+  const uint8_t *piece = alo_tds_piece(reader, 4);
+  if (!piece) {
+    return ALO_TDS_SLICE;
+  }
+  uint32_t size = alo_tds_get_u32(piece);
+  const alo_tds_plan *plan = alo_tds_current_plan(reader);
+  if (size > INT32_MAX) {
+    return alo_tds_fail_column(reader, "a length above 2,147,483,647 bytes");
+  }
+  if (plan->even && size & 1) {
+    return alo_tds_fail_column(reader, "an odd length of UTF-16");
+  }
+  return alo_tds_large_begin(reader, size, true);
+}
+
+alo_tds_outcome alo_tds_read_chunk_size(alo_tds_reader *reader) {
+  const uint8_t *piece = alo_tds_piece(reader, 4);
+  if (!piece) {
+    return ALO_TDS_SLICE;
+  }
+  alo_tds_large *large = reader->rented;
+  uint32_t size = alo_tds_get_u32(piece);
+  if (size == 0) {
+    if (large->total != ALO_TDS_TOTAL_UNKNOWN && large->received != large->total) {
+      return alo_tds_fail_column(reader, "chunks that end before the length announced");
+    }
+    if (alo_tds_current_plan(reader)->even && large->received & 1) {
+      return alo_tds_fail_column(reader, "an odd length of UTF-16");
+    }
+    return complete(reader);
+  }
+  if (large->total != ALO_TDS_TOTAL_UNKNOWN && size > large->total - large->received) {
+    return alo_tds_fail_column(reader, "chunks that exceed the length announced");
+  }
+  reader->at.left = size;
+  return alo_tds_go(reader, ALO_TDS_STATE_CHUNK);
+}
+
+alo_tds_outcome alo_tds_read_chunk(alo_tds_reader *reader) {
+  alo_tds_large *large = reader->rented;
+  size_t size = alo_tds_available_left(reader);
+  if (size && !large->over && !alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN) &&
+      !add(reader, reader->next, size, false)) {
+    return alo_tds_fail_memory(reader);
+  }
+  reader->next += size;
+  large->received += size;
+  reader->at.left -= size;
+  if (reader->at.left) {
+    return ALO_TDS_SLICE;
+  }
+  return large->single ? complete(reader) : alo_tds_go(reader, ALO_TDS_STATE_CHUNK_SIZE);
+}
