@@ -42,14 +42,14 @@ static uint32_t next_character(const uint8_t **at) {
 
 /* What lies outside the first plane is two UTF-16 units to SQL Server, and becomes two '?': the
  * size is the count of UTF-16 units. */
-static void put_1252(alo_tds_writer *writer, aloft_text text) {
+static void put_code_page(alo_tds_writer *writer, aloft_text text, bool is_1252) {
   const uint8_t *at = (const uint8_t *)text.data;
   const uint8_t *end = at + text.size;
   uint8_t bytes[CHUNK + 1];
   size_t count = 0;
   while (at < end) {
     uint32_t character = next_character(&at);
-    bytes[count++] = to_1252(character);
+    bytes[count++] = is_1252 || character < 0x80 ? to_1252(character) : '?';
     if (character > 0xFFFF) {
       bytes[count++] = '?';
     }
@@ -91,10 +91,6 @@ static void put_end(alo_tds_writer *writer, const alo_tds_type *type) {
 
 /* ---- values ---- */
 
-static bool is_utf8(const alo_tds_type *type) {
-  return (type->collation[3] & 0x04) != 0; /* fUTF8, 2.2.5.1.2 */
-}
-
 static void put_unicode(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value,
                         size_t units) {
   if (put_prefix(writer, type, 2 * units)) {
@@ -105,13 +101,14 @@ static void put_unicode(alo_tds_writer *writer, const alo_tds_type *type, aloft_
 
 static void put_narrow(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value,
                        size_t units) {
-  if (!put_prefix(writer, type, is_utf8(type) ? value.size : units)) {
+  bool utf8 = alo_tds_type_charset(type) == ALO_TDS_CHARSET_UTF8;
+  if (!put_prefix(writer, type, utf8 ? value.size : units)) {
     return;
   }
-  if (is_utf8(type)) {
+  if (utf8) {
     alo_tds_put(writer, value.data, value.size);
   } else {
-    put_1252(writer, value);
+    put_code_page(writer, value, alo_tds_type_charset(type) == ALO_TDS_CHARSET_1252);
   }
   put_end(writer, type);
 }

@@ -63,9 +63,9 @@ void alo_tds_put_moment(alo_tds_writer *writer, const alo_tds_type *type,
                         const aloft_tds_moment *value);
 void alo_tds_put_uuid(alo_tds_writer *writer, const alo_tds_type *type,
                       const aloft_tds_uuid *value);
-/* Character types and xml: from UTF-8 to UTF-16, or to UTF-8 or Windows-1252 by the type's
- * collation; '?' for what the code page lacks, for each UTF-16 unit as SQL Server does. PLP when
- * the type is (max). char and binary types are not padded. Absent (data NULL) is NULL. */
+/* Character types and xml: from UTF-8 to UTF-16, or to UTF-8, Windows-1252 or (other code pages)
+ * ASCII by the type's collation; '?' for what that lacks, for each UTF-16 unit as SQL Server does.
+ * PLP when the type is (max). char and binary are not padded. Absent (data NULL) is NULL. */
 void alo_tds_put_text(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value);
 void alo_tds_put_bytes(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes value);
 
