@@ -63,21 +63,28 @@ static inline void alo_tds_frames_take(alo_tds_frames *frames, aloft_bytes *inpu
   input->size -= size;
 }
 
-/* Puts messages together in a buffer, cut into packets of `packet_size`. Errors (ALOFT_FULL,
- * ALOFT_NO_MEMORY) stick until the next begin; end then removes the whole message. */
+/* Puts messages together in a buffer, cut into packets of at most `packet_size` bytes, header
+ * included. A put may be cut anywhere, inside a number too. The first error sticks until the next
+ * begin: ALOFT_FULL or ALOFT_NO_MEMORY from the buffer, ALOFT_ARGUMENT, ALOFT_UNSUPPORTED or
+ * ALOFT_TOO_LARGE from a put that was given what TDS cannot carry; later puts do nothing and end
+ * removes the whole message. Packet ids begin at 1 in each message and wrap. */
 typedef struct alo_tds_writer {
   alo_buffer *out;
   uint32_t packet_size;
   uint8_t type;
   uint8_t packet_id;
-  uint8_t status; /* bits set in the first packet besides EOM, e.g. RESETCONNECTION */
+  uint8_t status; /* of the first packet, besides EOM: e.g. RESETCONNECTION */
+  bool inside;    /* between begin and end */
   uint16_t spid;
   aloft_status failed;
   size_t message_at; /* of this message, as bytes from out->begin */
   size_t packet_at;  /* of the packet being filled, as bytes from out->begin */
 } alo_tds_writer;
 
+/* `packet_size` is 9 or more; it may be changed between messages, as ENVCHANGE says. */
 void alo_tds_writer_init(alo_tds_writer *writer, alo_buffer *out, uint32_t packet_size);
+/* A message that is begun and ended at once is one packet of 8 bytes: ATTENTION, or, with
+ * ALO_TDS_STATUS_IGNORE, the end of a message whose last packets will not be sent. */
 void alo_tds_message_begin(alo_tds_writer *writer, uint8_t type, uint8_t status);
 void alo_tds_put(alo_tds_writer *writer, const void *data, size_t size);
 void alo_tds_put_u8(alo_tds_writer *writer, uint8_t value);
@@ -90,11 +97,16 @@ void alo_tds_put_utf16(alo_tds_writer *writer, aloft_text text);
  * ALOFT_ARGUMENT. */
 void alo_tds_put_b_varchar(alo_tds_writer *writer, aloft_text text);
 void alo_tds_put_us_varchar(alo_tds_writer *writer, aloft_text text);
+/* For a put that finds its argument wrong: the first error is kept. */
+void alo_tds_writer_fail(alo_tds_writer *writer, aloft_status status);
+/* ALOFT_OK, or the first error: the message is then gone from the buffer, all of it that had not
+ * been taken. */
 aloft_status alo_tds_message_end(alo_tds_writer *writer);
 
 /* For a server that sends while it writes: bytes from out->begin on that are whole packets and may
- * leave before message_end. Offsets in the writer follow when the caller takes exactly those from
- * the buffer and then calls alo_tds_writer_taken. */
+ * leave before message_end. The caller takes any number up to that from the buffer and tells the
+ * writer at once, so that its offsets follow. Once part of a message has left, a failed one cannot
+ * be taken back: the connection is to be closed. */
 size_t alo_tds_writer_whole(const alo_tds_writer *writer);
 void alo_tds_writer_taken(alo_tds_writer *writer, size_t size);
 

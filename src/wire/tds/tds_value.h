@@ -50,19 +50,28 @@ bool alo_tds_uuid_parse(aloft_text text, aloft_tds_uuid *value);
 int32_t alo_tds_days(int year, unsigned month, unsigned day);
 void alo_tds_date(int32_t days, int *year, unsigned *month, unsigned *day);
 
-/* Encoding: writes TYPE_INFO, or a value with its length prefix, for `type`. */
+/* Encoding: writes TYPE_INFO (2.2.5.6; of decimals the size follows from the precision), or a value
+ * with its length prefix, for `type`. What the type cannot hold fails the writer: ALOFT_ARGUMENT
+ * (out of range, NULL of a type without one, the wrong put for the type), ALOFT_TOO_LARGE (a (max)
+ * value above 2 GiB), ALOFT_UNSUPPORTED (TYPE_INFO of text, ntext, image, sql_variant, UDT). */
 void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type);
 void alo_tds_put_null(alo_tds_writer *writer, const alo_tds_type *type);
-void alo_tds_put_int64(alo_tds_writer *writer, const alo_tds_type *type, int64_t value);
-void alo_tds_put_double(alo_tds_writer *writer, const alo_tds_type *type, double value);
+void alo_tds_put_int64(alo_tds_writer *writer, const alo_tds_type *type,
+                       int64_t value); /* BIT, BITN: 1 for all but 0 */
+void alo_tds_put_double(alo_tds_writer *writer, const alo_tds_type *type,
+                        double value); /* neither infinite nor NaN: SQL Server has none */
+/* Also money. Brought to the type's scale; ALOFT_ARGUMENT when digits would be lost. */
 void alo_tds_put_decimal(alo_tds_writer *writer, const alo_tds_type *type,
                          const aloft_tds_decimal *value);
+/* Digits beyond the scale are cut off; datetime and smalldatetime are rounded to 1/300 second and
+ * to the minute. */
 void alo_tds_put_moment(alo_tds_writer *writer, const alo_tds_type *type,
                         const aloft_tds_moment *value);
 void alo_tds_put_uuid(alo_tds_writer *writer, const alo_tds_type *type,
                       const aloft_tds_uuid *value);
-/* Character types: from UTF-8 to UTF-16 or Windows-1252/UTF-8 by the type's collation; '?' for
- * what a code page lacks. PLP when the type is (max). */
+/* Character types and xml: from UTF-8 to UTF-16, or to UTF-8, Windows-1252 or (other code pages)
+ * ASCII by the type's collation; '?' for what that lacks, for each UTF-16 unit as SQL Server does.
+ * PLP when the type is (max). char and binary are not padded. Absent (data NULL) is NULL. */
 void alo_tds_put_text(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value);
 void alo_tds_put_bytes(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes value);
 
