@@ -121,7 +121,7 @@ static void run_delivery(alo_ops *ops, aloft_item *item) {
     show_event(delivery);
   }
   give(delivery);
-  if (nats->stream.paused && nats->phase != ALO_NATS_DEAD &&
+  if (nats->stream.paused && nats->phase != ALO_NATS_PHASE_DEAD &&
       nats->deliveries <= nats->deliveries_max / 2)
     alo_nats_read_on(nats);
 }
@@ -268,7 +268,7 @@ bool aloft_nats_header_find(const aloft_nats_message *message, aloft_text name, 
 
 void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
   aloft_nats_info own = {.size = info->size,
-                         .connected = nats->phase == ALO_NATS_READY,
+                         .connected = nats->phase == ALO_NATS_PHASE_READY,
                          .max_payload = nats->max_payload,
                          .messages_in = nats->messages_in,
                          .messages_out = nats->messages_out,

@@ -51,9 +51,9 @@ void alo_nats_finish_all(aloft_nats *nats, bool closed) {
 }
 
 void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char *format, ...) {
-  if (nats->phase == ALO_NATS_DEAD)
+  if (nats->phase == ALO_NATS_PHASE_DEAD)
     return;
-  if (nats->phase == ALO_NATS_CLOSING) {
+  if (nats->phase == ALO_NATS_PHASE_CLOSING) {
     alo_nats_closed(nats);
     return;
   }
@@ -69,7 +69,7 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
   nats->lost = nats->unsent = nats->failure;
   nats->lost.status = ALOFT_LOST;
   nats->unsent.status = ALOFT_LOST_UNSENT;
-  nats->phase = ALO_NATS_DEAD;
+  nats->phase = ALO_NATS_PHASE_DEAD;
   alo_timer_clear(&nats->timer);
   alo_stream_close(&nats->stream);
   alo_buffer_fini(&nats->hello);
@@ -102,7 +102,7 @@ static void stream_ended(aloft_nats *nats) {
                   port, reason);
   else if (stream->failed == ALOFT_NO_MEMORY)
     alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory to receive from %s:%u", nats->host, port);
-  else if (nats->phase == ALO_NATS_READY)
+  else if (nats->phase == ALO_NATS_PHASE_READY)
     alo_nats_fail(nats, ALOFT_LOST, stream->error, "the connection to %s:%u was lost: %s",
                   nats->host, port, reason);
   else
@@ -138,12 +138,12 @@ static void ping_due(alo_timer *timer) {
     return;
   }
   alo_nats_ping(nats);
-  if (nats->phase == ALO_NATS_READY)
+  if (nats->phase == ALO_NATS_PHASE_READY)
     alo_timer_set(&nats->owner, &nats->timer, nats->ping_interval_ns, ping_due);
 }
 
 static void ready(aloft_nats *nats) {
-  nats->phase = ALO_NATS_READY;
+  nats->phase = ALO_NATS_PHASE_READY;
   alo_timer_set(&nats->owner, &nats->timer, nats->ping_interval_ns, ping_due);
   if (nats->opening)
     alo_op_finish(nats->opening, ALOFT_OK, NULL);
@@ -170,9 +170,9 @@ static void pong(aloft_nats *nats) {
     return;
   }
   nats->pongs++;
-  if (nats->phase == ALO_NATS_LOGIN)
+  if (nats->phase == ALO_NATS_PHASE_LOGIN)
     ready(nats);
-  else if (nats->phase == ALO_NATS_CLOSING && nats->pongs == nats->pings)
+  else if (nats->phase == ALO_NATS_PHASE_CLOSING && nats->pongs == nats->pings)
     alo_nats_closed(nats);
   else
     complete_flush(nats);
@@ -201,7 +201,7 @@ static void log_in(aloft_nats *nats) {
     return;
   }
   alo_buffer_fini(hello);
-  nats->phase = ALO_NATS_LOGIN;
+  nats->phase = ALO_NATS_PHASE_LOGIN;
   alo_nats_ping(nats);
 }
 
@@ -215,7 +215,7 @@ static void info_in(aloft_nats *nats, const alo_nats_event *event) {
   nats->max_payload = info.max_payload;
   nats->server_headers = info.headers;
   remember_server(nats, &info);
-  if (nats->phase == ALO_NATS_GREETING) {
+  if (nats->phase == ALO_NATS_PHASE_GREETING) {
     if (info.tls_required)
       alo_nats_fail(nats, ALOFT_ENCRYPTION, 0,
                     "%s:%u requires TLS, which this build does not have; nothing was sent",
@@ -241,13 +241,13 @@ static bool survives(aloft_text text) {
 
 static void error_in(aloft_nats *nats, const alo_nats_event *event) {
   aloft_text text = {event->data.data, event->data.size};
-  if (nats->phase == ALO_NATS_READY && survives(text)) {
+  if (nats->phase == ALO_NATS_PHASE_READY && survives(text)) {
     const aloft_error error = {.status = ALOFT_SERVER, .message = text};
     alo_nats_tell(nats, ALOFT_NATS_ERROR, &error);
     return;
   }
   aloft_status status = ALOFT_SERVER;
-  if (nats->phase == ALO_NATS_READY)
+  if (nats->phase == ALO_NATS_PHASE_READY)
     status = ALOFT_LOST;
   else if (begins(text, "Authorization") || begins(text, "Authentication") ||
            begins(text, "User Authentication") || begins(text, "Account Authentication"))
@@ -264,7 +264,7 @@ static void broken(aloft_nats *nats, const alo_nats_event *event) {
 }
 
 static void handle(aloft_nats *nats, const alo_nats_event *event, alo_block *block) {
-  if (nats->phase == ALO_NATS_GREETING && event->kind != ALO_NATS_INFO &&
+  if (nats->phase == ALO_NATS_PHASE_GREETING && event->kind != ALO_NATS_INFO &&
       event->kind != ALO_NATS_ERR && event->kind != ALO_NATS_BROKEN) {
     alo_nats_fail(nats, ALOFT_PROTOCOL, 0, "%s:%u does not begin with INFO", nats->host,
                   (unsigned)nats->port);
@@ -302,7 +302,7 @@ static void handle(aloft_nats *nats, const alo_nats_event *event, alo_block *blo
 
 /* Reading pauses while as many messages wait for their callbacks as may. */
 static bool can_read(aloft_nats *nats) {
-  if (nats->phase == ALO_NATS_DEAD || !nats->stream.rx.first)
+  if (nats->phase == ALO_NATS_PHASE_DEAD || !nats->stream.rx.first)
     return false;
   bool room = alo_nats_deliveries_room(nats);
   alo_stream_pause(&nats->stream, !room);
@@ -328,7 +328,7 @@ void alo_nats_read_on(aloft_nats *nats) {
       continue;
     }
     handle(nats, &event, block);
-    if (nats->phase == ALO_NATS_DEAD)
+    if (nats->phase == ALO_NATS_PHASE_DEAD)
       return;
     alo_stream_drop(&nats->stream, consumed);
   }
@@ -338,7 +338,7 @@ void alo_nats_stream_event(alo_stream *stream, alo_stream_event event) {
   aloft_nats *nats = ALOFT_CONTAINER(stream, aloft_nats, stream);
   switch (event) {
   case ALO_STREAM_CONNECTED:
-    nats->phase = ALO_NATS_GREETING;
+    nats->phase = ALO_NATS_PHASE_GREETING;
     break;
   case ALO_STREAM_READABLE:
     alo_nats_read_on(nats);

@@ -263,7 +263,7 @@ static const alo_item_kind bury_kind = {bury};
 void alo_nats_closed(aloft_nats *nats) {
   alo_timer_clear(&nats->timer);
   alo_stream_close(&nats->stream);
-  nats->phase = ALO_NATS_DEAD;
+  nats->phase = ALO_NATS_PHASE_DEAD;
   if (nats->closing)
     alo_op_finish(nats->closing, ALOFT_OK, NULL);
   nats->closing = NULL;
@@ -294,7 +294,7 @@ static void finish_for_close(aloft_nats *nats) {
 }
 
 aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
-  if (nats->phase == ALO_NATS_CLOSING || nats->bury.kind)
+  if (nats->phase == ALO_NATS_PHASE_CLOSING || nats->bury.kind)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
   if (op) {
     aloft_status status = alo_op_start(&nats->owner, op, &closing_kind);
@@ -303,12 +303,12 @@ aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
   }
   finish_for_close(nats);
   nats->closing = op;
-  if (nats->phase != ALO_NATS_READY) {
+  if (nats->phase != ALO_NATS_PHASE_READY) {
     alo_nats_closed(nats);
     return ALOFT_OK;
   }
   /* The PONG says that the server has taken all that was sent. */
-  nats->phase = ALO_NATS_CLOSING;
+  nats->phase = ALO_NATS_PHASE_CLOSING;
   alo_nats_ping(nats);
   alo_timer_set(&nats->owner, &nats->timer, ALOFT_SECONDS(1), close_took_too_long);
   return ALOFT_OK;

@@ -22,9 +22,9 @@ aloft_status alo_nats_refuse(aloft_nats *nats, aloft_op *op, aloft_status status
 }
 
 aloft_status alo_nats_usable(aloft_nats *nats, aloft_op *op) {
-  if (nats->phase == ALO_NATS_CLOSING || nats->bury.kind)
+  if (nats->phase == ALO_NATS_PHASE_CLOSING || nats->bury.kind)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
-  if (nats->phase == ALO_NATS_DEAD)
+  if (nats->phase == ALO_NATS_PHASE_DEAD)
     return op ? alo_op_refuse(op, ALOFT_LOST_UNSENT, &nats->unsent) : ALOFT_LOST_UNSENT;
   return ALOFT_OK;
 }
@@ -32,7 +32,7 @@ aloft_status alo_nats_usable(aloft_nats *nats, aloft_op *op) {
 /* ---- output ---- */
 
 uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft_status *status) {
-  bool ready = nats->phase == ALO_NATS_READY;
+  bool ready = nats->phase == ALO_NATS_PHASE_READY;
   alo_buffer *out = ready ? &nats->stream.tx : &nats->held;
   size_t extra = ready ? 0 : sizeof *record;
   /* The output has room beyond its limit for PING, PONG and CONNECT only. */
@@ -44,7 +44,7 @@ uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft
 }
 
 uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record) {
-  if (nats->phase == ALO_NATS_READY) {
+  if (nats->phase == ALO_NATS_PHASE_READY) {
     nats->stream.tx.end += record->size;
     alo_stream_send(&nats->stream);
     return alo_stream_tx_end(&nats->stream);
@@ -118,7 +118,7 @@ static void mark_subscriptions(aloft_nats *nats) {
 
 void alo_nats_release_held(aloft_nats *nats) {
   alo_buffer *held = &nats->held;
-  while (alo_buffer_size(held) && nats->phase == ALO_NATS_READY) {
+  while (alo_buffer_size(held) && nats->phase == ALO_NATS_PHASE_READY) {
     alo_nats_record record;
     memcpy(&record, held->data + held->begin, sizeof record);
     release_record(nats, &record, held->data + held->begin + sizeof record);
@@ -128,7 +128,7 @@ void alo_nats_release_held(aloft_nats *nats) {
   alo_buffer_fini(held);
   alo_buffer_init(held, &nats->loop->heap, max);
   mark_subscriptions(nats);
-  if (nats->phase == ALO_NATS_READY)
+  if (nats->phase == ALO_NATS_PHASE_READY)
     alo_stream_send(&nats->stream);
 }
 
@@ -153,7 +153,7 @@ static aloft_status check_message(aloft_nats *nats, aloft_op *op, const aloft_na
   *payload = headers + message->data.size;
   if (*payload > UINT32_MAX / 2 || *payload < headers)
     return alo_nats_refuse(nats, op, ALOFT_TOO_LARGE, "a message is at most 2 GiB");
-  if (nats->phase != ALO_NATS_READY)
+  if (nats->phase != ALO_NATS_PHASE_READY)
     return ALOFT_OK;
   aloft_status status = server_takes(nats, *payload, message->header_count > 0);
   if (status == ALOFT_TOO_LARGE)
@@ -339,11 +339,11 @@ static const alo_op_kind flush_kind = {{alo_op_run}, flush_stop};
 
 /* The PING that leaves now or, before READY, will leave after that of the login. */
 static uint32_t ping_number(aloft_nats *nats) {
-  if (nats->phase == ALO_NATS_READY)
+  if (nats->phase == ALO_NATS_PHASE_READY)
     nats->pings++;
   else
     nats->held_pings++;
-  uint64_t sent = nats->phase < ALO_NATS_LOGIN ? 1 : nats->pings;
+  uint64_t sent = nats->phase < ALO_NATS_PHASE_LOGIN ? 1 : nats->pings;
   return (uint32_t)(sent + nats->held_pings);
 }
 

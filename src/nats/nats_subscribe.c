@@ -35,7 +35,7 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
 
 /* When there is no room for UNSUB the messages that still come are dropped by their sid. */
 static void send_unsub(aloft_nats *nats, uint64_t sid) {
-  if (nats->phase == ALO_NATS_DEAD || nats->phase == ALO_NATS_CLOSING)
+  if (nats->phase == ALO_NATS_PHASE_DEAD || nats->phase == ALO_NATS_PHASE_CLOSING)
     return;
   uint8_t unsub[ALO_NATS_UNSUB_ROOM];
   const alo_nats_record record = {.size = (uint32_t)alo_nats_unsub_write(sid, 0, unsub),
