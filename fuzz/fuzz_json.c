@@ -88,7 +88,7 @@ static aloft_json_kind rewrite(aloft_text text, aloft_json_writer *writer) {
   aloft_json json;
   aloft_json_init(&json, text);
   size_t offset = 0;
-  for (aloft_json_kind kind; (kind = aloft_json_next(&json)) > ALOFT_JSON_ERROR;) {
+  while (aloft_json_next(&json) > ALOFT_JSON_ERROR) {
     CHECK(json.offset >= offset && json.offset < text.size);
     CHECK(json.depth <= ALOFT_JSON_DEPTH_MAX);
     offset = json.offset;

@@ -263,7 +263,7 @@ aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *requ
   aloft_status status = alo_op_check(&nats->owner, &request->op);
   if (status != ALOFT_OK)
     return status;
-  size_t payload;
+  size_t payload = 0;
   const aloft_nats_message message = {.subject = request->subject,
                                       .data = request->data,
                                       .header = request->header,

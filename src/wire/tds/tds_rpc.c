@@ -45,7 +45,7 @@ const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
                                 : "RPC: table-valued parameters are not supported";
   }
   int size = alo_tds_type_tail_size(token);
-  aloft_bytes tail;
+  aloft_bytes tail = {NULL, 0};
   if (size >= 0 && !alo_tds_take(&rest, (size_t)size, &tail)) {
     return "RPC: a type is cut";
   }
