@@ -388,6 +388,10 @@ static const refused malformed[] = {
     {"MSG a 18446744073709551620 0\r\n", 25, "bad sid"},
     {"MSG a 99999999999999999999 0\r\n", 25, "bad sid"},
     {"MSG a 1844674407370955161500 0\r\n", 26, "bad sid"},
+    {"MSG a 18446744073709551617 1\r\nx\r\n", 25, "bad sid"},
+    {"MSG a 184467440737095516161 1\r\nx\r\n", 25, "bad sid"},
+    {"MSG a 1 18446744073709551617\r\nx\r\n", 27, BAD_SIZE},
+    {"MSG a 1 184467440737095516161\r\nx\r\n", 27, BAD_SIZE},
     {"MSG a 1 b\r\n", 8, BAD_SIZE},
     {"MSG a 1 b c\r\n", 10, BAD_SIZE},
     {"MSG a 1 +1\r\n", 8, BAD_SIZE},
@@ -460,6 +464,10 @@ static void test_line_limits(void **state) {
   assert_int_equal(count_of(whole.text, "ERR x"), 1);
   check_refused(&limits, line, long_line(line, "-ERR ", 33), 31, reason);
   check_refused(&limits, line, long_line(line, "MSG ", 100), 31, reason);
+  static const char over[] = "MSG a.message.of.that.line 12 1\r\nx\r\n";
+  run_everywhere(&limits, "MSG a.message.of.that.line 1 1\r\nx\r\n", 35);
+  assert_string_equal(whole.text, "MSG a.message.of.that.line sid 1 reply - data x\n");
+  check_refused(&limits, over, sizeof over - 1, 31, reason);
   run_everywhere(&limits, line, long_line(line, "INFO ", 48));
   assert_int_equal(count_of(whole.text, "INFO x"), 1);
   check_refused(&limits, line, long_line(line, "info ", 49), 47, reason);
@@ -499,6 +507,7 @@ static void test_payload_limit(void **state) {
   run_everywhere(&limits, most, sizeof most - 1);
   assert_int_equal(count_of(whole.text, "MSG"), 2);
   check_refused(&limits, "MSG a 1 15\r\n", 12, 8, BAD_SIZE);
+  check_refused(&limits, "MSG a 1 15\r\n123456789012345\r\n", 29, 8, BAD_SIZE);
   check_refused(&limits, "HMSG a 1 b 12 15\r\n", 18, 14, BAD_SIZE);
 
   /* The largest limit there is cannot overflow the size asked for. */

@@ -371,9 +371,12 @@ enum { ROOM = 3 };
 
 #if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+  #define EIGHT_AT_A_TIME 1
+#endif
 
-/* The first byte up to ' ', sought eight at a time: subjects are most of what there is to see. */
+/* The first byte up to ' ': subjects are most of what there is to look at. */
 static inline const uint8_t *find_word_end(const uint8_t *at, const uint8_t *end) {
+#ifdef EIGHT_AT_A_TIME
   for (; end - at >= 8; at += 8) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -382,15 +385,11 @@ static inline const uint8_t *find_word_end(const uint8_t *at, const uint8_t *end
     if (found != 0)
       return at + (__builtin_ctzll(found) >> 3);
   }
-  return NULL;
-}
-#else
-static inline const uint8_t *find_word_end(const uint8_t *at, const uint8_t *end) {
+#endif
   while (at<end && * at> ' ')
     at++;
   return at < end ? at : NULL;
 }
-#endif
 
 /* A word that is not empty, and the space after it. */
 static inline const uint8_t *take_word(const uint8_t *at, const uint8_t *end, aloft_text *word) {

@@ -37,11 +37,20 @@ static bool is_scheme(aloft_text scheme, const char *name) {
   return true;
 }
 
-/* RFC 3986, 3.1. Takes "SCHEME://" from the front of `*url`; `*scheme` is absent without one. */
+/* RFC 3986, 3.1. */
+static bool is_scheme_byte(char byte) {
+  return is_letter(byte) || is_digit(byte) || byte == '+' || byte == '-' || byte == '.';
+}
+
+static bool is_name_byte(char byte) {
+  return is_letter(byte) || is_digit(byte) || byte == '-' || byte == '.' || byte == '_' ||
+         byte == '~';
+}
+
+/* Takes "SCHEME://" from the front of `*url`; `*scheme` is absent without one. */
 static void take_scheme(aloft_text *url, aloft_text *scheme) {
   size_t at = 0;
-  while (at < url->size && (is_letter(url->data[at]) || is_digit(url->data[at]) ||
-                            memchr("+-.", url->data[at], 3) != NULL))
+  while (at < url->size && is_scheme_byte(url->data[at]))
     at++;
   *scheme = (aloft_text){0};
   if (url->size - at < 3 || memcmp(url->data + at, "://", 3) != 0)
@@ -154,7 +163,7 @@ static const char *read_name(aloft_text text, alo_nats_url *parts, aloft_text *r
   if (rest->size > 0 && memchr(end + 1, ':', rest->size - 1) != NULL)
     return "more than one ':' after the URL's host: an IPv6 address is written in '[' and ']'";
   for (const char *at = text.data; at < end; at++)
-    if (!is_letter(*at) && !is_digit(*at) && memchr("-._~", *at, 4) == NULL)
+    if (!is_name_byte(*at))
       return "the URL's host has a character that no host name has (one server only)";
   return NULL;
 }
