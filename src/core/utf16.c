@@ -35,7 +35,7 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-size_t alo_utf8_put(uint32_t code, char out[4]) {
+static inline size_t put_code(uint32_t code, char out[4]) {
   if (code < 0x80) {
     out[0] = (char)code;
     return 1;
@@ -58,6 +58,10 @@ size_t alo_utf8_put(uint32_t code, char out[4]) {
   return 4;
 }
 
+size_t alo_utf8_put(uint32_t code, char out[4]) {
+  return put_code(code, out);
+}
+
 /* ---- UTF-16 to UTF-8 ---- */
 
 struct output {
@@ -66,7 +70,7 @@ struct output {
 };
 
 static void put(struct output *out, uint32_t code) {
-  out->at += alo_utf8_put(code, out->at);
+  out->at += put_code(code, out->at);
 }
 
 static void put_broken(struct output *out) {
@@ -94,6 +98,24 @@ static uint32_t next_code(const uint8_t *in, size_t *at) {
   return pair(unit, low);
 }
 
+/* One unit at a time from `at` until `stop` is reached or passed; returns where it is then. */
+static size_t decode_slowly(const uint8_t *in, size_t at, size_t stop, struct output *out) {
+  char *to = out->at;
+  while (at < stop) {
+    uint32_t code = unit_at(in + 2 * at);
+    if (code < 0x80) {
+      *to++ = (char)code;
+      at++;
+      continue;
+    }
+    code = next_code(in, &at);
+    out->broken += code == ALO_UTF8_BROKEN;
+    to += put_code(code == ALO_UTF8_BROKEN ? REPLACEMENT : code, to);
+  }
+  out->at = to;
+  return at;
+}
+
 /* `count` is of complete_units. */
 static void decode_units(const uint8_t *in, size_t count, struct output *out) {
   size_t pace = ALO_ASCII_STEP;
@@ -103,16 +125,7 @@ static void decode_units(const uint8_t *in, size_t count, struct output *out) {
     at += run;
     out->at += run;
     pace = next_pace(pace, run);
-    size_t stop = at + least(pace, count - at);
-    while (at < stop) {
-      uint32_t code = next_code(in, &at);
-      if (code < 0x80)
-        *out->at++ = (char)code;
-      else if (code == ALO_UTF8_BROKEN)
-        put_broken(out);
-      else
-        put(out, code);
-    }
+    at = decode_slowly(in, at, at + least(pace, count - at), out);
   }
 }
 
