@@ -35,7 +35,7 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-size_t alo_utf8_put(uint32_t code, char out[4]) {
+static inline size_t put_code(uint32_t code, char out[4]) {
   if (code < 0x80) {
     out[0] = (char)code;
     return 1;
@@ -58,6 +58,10 @@ size_t alo_utf8_put(uint32_t code, char out[4]) {
   return 4;
 }
 
+size_t alo_utf8_put(uint32_t code, char out[4]) {
+  return put_code(code, out);
+}
+
 /* ---- UTF-16 to UTF-8 ---- */
 
 struct output {
@@ -66,7 +70,7 @@ struct output {
 };
 
 static void put(struct output *out, uint32_t code) {
-  out->at += alo_utf8_put(code, out->at);
+  out->at += put_code(code, out->at);
 }
 
 static void put_broken(struct output *out) {

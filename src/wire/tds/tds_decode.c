@@ -45,67 +45,64 @@ static const char *unwrap(const alo_tds_type **type, alo_tds_type *base, const u
 
 /* ---- public types ---- */
 
-static aloft_tds_type public_sized(const alo_tds_type *type) {
-  bool small = type->size == 4;
+/* By token; those of several sizes as their largest. */
+static const uint8_t public_types[256] = {
+    [ALO_TDS_INT1] = ALOFT_TDS_TINYINT,
+    [ALO_TDS_BIT] = ALOFT_TDS_BIT,
+    [ALO_TDS_BITN] = ALOFT_TDS_BIT,
+    [ALO_TDS_INT2] = ALOFT_TDS_SMALLINT,
+    [ALO_TDS_INT4] = ALOFT_TDS_INT,
+    [ALO_TDS_INT8] = ALOFT_TDS_BIGINT,
+    [ALO_TDS_INTN] = ALOFT_TDS_BIGINT,
+    [ALO_TDS_FLT4] = ALOFT_TDS_REAL,
+    [ALO_TDS_FLT8] = ALOFT_TDS_FLOAT,
+    [ALO_TDS_FLTN] = ALOFT_TDS_FLOAT,
+    [ALO_TDS_MONEY4] = ALOFT_TDS_SMALLMONEY,
+    [ALO_TDS_MONEY] = ALOFT_TDS_MONEY,
+    [ALO_TDS_MONEYN] = ALOFT_TDS_MONEY,
+    [ALO_TDS_DATETIM4] = ALOFT_TDS_SMALLDATETIME,
+    [ALO_TDS_DATETIME] = ALOFT_TDS_DATETIME,
+    [ALO_TDS_DATETIMN] = ALOFT_TDS_DATETIME,
+    [ALO_TDS_GUID] = ALOFT_TDS_UNIQUEIDENTIFIER,
+    [ALO_TDS_DECIMALN] = ALOFT_TDS_DECIMAL,
+    [ALO_TDS_NUMERICN] = ALOFT_TDS_NUMERIC,
+    [ALO_TDS_DATEN] = ALOFT_TDS_DATE,
+    [ALO_TDS_TIMEN] = ALOFT_TDS_TIME,
+    [ALO_TDS_DATETIME2N] = ALOFT_TDS_DATETIME2,
+    [ALO_TDS_DATETIMEOFFSETN] = ALOFT_TDS_DATETIMEOFFSET,
+    [ALO_TDS_BIGVARBINARY] = ALOFT_TDS_VARBINARY,
+    [ALO_TDS_BIGVARCHAR] = ALOFT_TDS_VARCHAR,
+    [ALO_TDS_BIGBINARY] = ALOFT_TDS_BINARY,
+    [ALO_TDS_BIGCHAR] = ALOFT_TDS_CHAR,
+    [ALO_TDS_NVARCHAR] = ALOFT_TDS_NVARCHAR,
+    [ALO_TDS_NCHAR] = ALOFT_TDS_NCHAR,
+    [ALO_TDS_XML] = ALOFT_TDS_XML,
+    [ALO_TDS_UDT] = ALOFT_TDS_UDT,
+    [ALO_TDS_TEXT] = ALOFT_TDS_TEXT,
+    [ALO_TDS_IMAGE] = ALOFT_TDS_IMAGE,
+    [ALO_TDS_NTEXT] = ALOFT_TDS_NTEXT,
+    [ALO_TDS_SSVARIANT] = ALOFT_TDS_VARIANT,
+};
+
+aloft_tds_type alo_tds_type_public(const alo_tds_type *type) {
+  aloft_tds_type largest = (aloft_tds_type)public_types[type->token];
+  if (type->size >= 8) {
+    return largest;
+  }
   switch (type->token) {
   case ALO_TDS_INTN:
     return type->size == 1   ? ALOFT_TDS_TINYINT
            : type->size == 2 ? ALOFT_TDS_SMALLINT
-           : small           ? ALOFT_TDS_INT
-                             : ALOFT_TDS_BIGINT;
+                             : ALOFT_TDS_INT;
   case ALO_TDS_FLTN:
-    return small ? ALOFT_TDS_REAL : ALOFT_TDS_FLOAT;
+    return ALOFT_TDS_REAL;
   case ALO_TDS_MONEYN:
-    return small ? ALOFT_TDS_SMALLMONEY : ALOFT_TDS_MONEY;
+    return ALOFT_TDS_SMALLMONEY;
   case ALO_TDS_DATETIMN:
-    return small ? ALOFT_TDS_SMALLDATETIME : ALOFT_TDS_DATETIME;
+    return ALOFT_TDS_SMALLDATETIME;
   default:
-    return ALOFT_TDS_UNKNOWN;
+    return largest;
   }
-}
-
-static const struct {
-  uint8_t token;
-  aloft_tds_type type;
-} public_types[] = {{ALO_TDS_INT1, ALOFT_TDS_TINYINT},
-                    {ALO_TDS_BIT, ALOFT_TDS_BIT},
-                    {ALO_TDS_BITN, ALOFT_TDS_BIT},
-                    {ALO_TDS_INT2, ALOFT_TDS_SMALLINT},
-                    {ALO_TDS_INT4, ALOFT_TDS_INT},
-                    {ALO_TDS_INT8, ALOFT_TDS_BIGINT},
-                    {ALO_TDS_FLT4, ALOFT_TDS_REAL},
-                    {ALO_TDS_FLT8, ALOFT_TDS_FLOAT},
-                    {ALO_TDS_MONEY, ALOFT_TDS_MONEY},
-                    {ALO_TDS_MONEY4, ALOFT_TDS_SMALLMONEY},
-                    {ALO_TDS_DATETIM4, ALOFT_TDS_SMALLDATETIME},
-                    {ALO_TDS_DATETIME, ALOFT_TDS_DATETIME},
-                    {ALO_TDS_GUID, ALOFT_TDS_UNIQUEIDENTIFIER},
-                    {ALO_TDS_DECIMALN, ALOFT_TDS_DECIMAL},
-                    {ALO_TDS_NUMERICN, ALOFT_TDS_NUMERIC},
-                    {ALO_TDS_DATEN, ALOFT_TDS_DATE},
-                    {ALO_TDS_TIMEN, ALOFT_TDS_TIME},
-                    {ALO_TDS_DATETIME2N, ALOFT_TDS_DATETIME2},
-                    {ALO_TDS_DATETIMEOFFSETN, ALOFT_TDS_DATETIMEOFFSET},
-                    {ALO_TDS_BIGVARBINARY, ALOFT_TDS_VARBINARY},
-                    {ALO_TDS_BIGVARCHAR, ALOFT_TDS_VARCHAR},
-                    {ALO_TDS_BIGBINARY, ALOFT_TDS_BINARY},
-                    {ALO_TDS_BIGCHAR, ALOFT_TDS_CHAR},
-                    {ALO_TDS_NVARCHAR, ALOFT_TDS_NVARCHAR},
-                    {ALO_TDS_NCHAR, ALOFT_TDS_NCHAR},
-                    {ALO_TDS_XML, ALOFT_TDS_XML},
-                    {ALO_TDS_UDT, ALOFT_TDS_UDT},
-                    {ALO_TDS_TEXT, ALOFT_TDS_TEXT},
-                    {ALO_TDS_IMAGE, ALOFT_TDS_IMAGE},
-                    {ALO_TDS_NTEXT, ALOFT_TDS_NTEXT},
-                    {ALO_TDS_SSVARIANT, ALOFT_TDS_VARIANT}};
-
-aloft_tds_type alo_tds_type_public(const alo_tds_type *type) {
-  for (size_t at = 0; at < sizeof public_types / sizeof *public_types; at++) {
-    if (public_types[at].token == type->token) {
-      return public_types[at].type;
-    }
-  }
-  return public_sized(type);
 }
 
 /* ---- numbers ---- */

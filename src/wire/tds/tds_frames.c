@@ -37,8 +37,8 @@ static bool read_header(alo_tds_frames *frames) {
   return true;
 }
 
-alo_tds_frame alo_tds_frames_peek(alo_tds_frames *frames, aloft_bytes *input,
-                                  aloft_bytes *payload) {
+alo_tds_frame alo_tds_frames_peek_header(alo_tds_frames *frames, aloft_bytes *input,
+                                         aloft_bytes *payload) {
   for (;;) {
     if (frames->broken) {
       return ALO_TDS_FRAME_BROKEN;

@@ -24,6 +24,10 @@ static inline uint8_t *alo_tds_block_data(alo_tds_block *block) {
 
 void alo_tds_memory_fini(alo_tds_memory *memory);
 
+static inline bool alo_tds_memory_used(const alo_tds_memory *memory) {
+  return memory->blocks && (memory->blocks->used || memory->blocks->next);
+}
+
 /* Everything handed out is free again. */
 void alo_tds_memory_reset(alo_tds_memory *memory);
 

@@ -55,7 +55,17 @@ alo_tds_frame alo_tds_frames_next(alo_tds_frames *frames, aloft_bytes *input, al
 
 /* The same in two steps, for who may stop inside a slice: peek leaves the payload in the input,
  * take moves over `size` bytes of it. */
-alo_tds_frame alo_tds_frames_peek(alo_tds_frames *frames, aloft_bytes *input, aloft_bytes *payload);
+alo_tds_frame alo_tds_frames_peek_header(alo_tds_frames *frames, aloft_bytes *input,
+                                         aloft_bytes *payload);
+static inline alo_tds_frame alo_tds_frames_peek(alo_tds_frames *frames, aloft_bytes *input,
+                                                aloft_bytes *payload) {
+  if (!frames->left || !input->size) {
+    return alo_tds_frames_peek_header(frames, input, payload);
+  }
+  payload->data = input->data;
+  payload->size = input->size < frames->left ? input->size : frames->left;
+  return ALO_TDS_FRAME_PAYLOAD;
+}
 static inline void alo_tds_frames_take(alo_tds_frames *frames, aloft_bytes *input, size_t size) {
   frames->left -= (uint32_t)size;
   frames->offset += size;

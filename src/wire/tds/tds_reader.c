@@ -146,12 +146,11 @@ static alo_tds_outcome run(alo_tds_reader *reader) {
   return outcome;
 }
 
-/* The slice is over; nothing may point into it but cells. */
-static void leave_slice(alo_tds_reader *reader, aloft_bytes *input) {
+static inline void leave_slice(alo_tds_reader *reader, aloft_bytes *input) {
   size_t size = (size_t)(reader->next - reader->begin);
   alo_tds_frames_take(&reader->frames, input, size);
   reader->counters.parsed_bytes += size;
-  reader->begin = reader->next = reader->end = NULL;
+  reader->begin = reader->next;
 }
 
 static alo_tds_event stop(alo_tds_reader *reader) {
@@ -180,9 +179,11 @@ static alo_tds_event end_message(alo_tds_reader *reader) {
 }
 
 /* What the last event showed is free again, unless a row is half read. */
-static void forget_last(alo_tds_reader *reader) {
+static inline void forget_last(alo_tds_reader *reader) {
   if (reader->at.state == ALO_TDS_STATE_TOKEN) {
-    alo_tds_memory_reset(&reader->row);
+    if (alo_tds_memory_used(&reader->row)) {
+      alo_tds_memory_reset(&reader->row);
+    }
     if (reader->large_bytes) {
       alo_tds_memory_reset(&reader->large);
       reader->large_bytes = 0;
@@ -190,7 +191,7 @@ static void forget_last(alo_tds_reader *reader) {
   }
 }
 
-static alo_tds_outcome read_slice(alo_tds_reader *reader, aloft_bytes payload) {
+static inline alo_tds_outcome read_slice(alo_tds_reader *reader, aloft_bytes payload) {
   reader->begin = reader->next = payload.data;
   reader->end = reader->begin + payload.size;
   if (reader->frames.type != ALO_TDS_REPLY) {

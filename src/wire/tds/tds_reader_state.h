@@ -80,7 +80,7 @@ typedef int alo_tds_outcome;
 enum {
   ALO_TDS_AGAIN = -1, /* look at `state` and go on */
   ALO_TDS_SLICE = -2, /* the slice is used up */
-  ALO_TDS_CELL = -3   /* only from alo_tds_cell_begin: the cell is complete */
+  ALO_TDS_CELL = -3   /* only inside tds_row.c: the cell is complete */
 };
 
 /* The snapshot: all that the parser must remember to stop at any byte. Copied at once; while a
@@ -254,9 +254,8 @@ alo_tds_outcome alo_tds_body_message(alo_tds_reader *reader, aloft_bytes body);
 alo_tds_outcome alo_tds_body_env(alo_tds_reader *reader, aloft_bytes body);
 alo_tds_outcome alo_tds_body_loginack(alo_tds_reader *reader, aloft_bytes body);
 
-/* tds_row.c: the cell of `column` or of the return value begins; its value is complete. */
-alo_tds_outcome alo_tds_cell_begin(alo_tds_reader *reader, const alo_tds_plan *plan,
-                                   alo_tds_cell *cell);
+/* tds_row.c: ROW or (compressed) NBCROW begins; the value of the current cell is complete. */
+alo_tds_outcome alo_tds_row_begin(alo_tds_reader *reader, bool compressed);
 alo_tds_outcome alo_tds_cell_end(alo_tds_reader *reader);
 /* Moves what the current row has in the input to row memory; false: no memory. */
 bool alo_tds_row_keep(alo_tds_reader *reader);

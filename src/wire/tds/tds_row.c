@@ -29,7 +29,7 @@ static alo_tds_outcome value_cut(alo_tds_reader *reader, alo_tds_cell *cell, siz
   return alo_tds_go(reader, ALO_TDS_STATE_VALUE);
 }
 
-static inline alo_tds_outcome value_begin(alo_tds_reader *reader, alo_tds_cell *cell, size_t size) {
+static alo_tds_outcome value_begin(alo_tds_reader *reader, alo_tds_cell *cell, size_t size) {
   const uint8_t *data = reader->next;
   if ((size_t)(reader->end - data) < size) {
     return value_cut(reader, cell, size);
@@ -111,8 +111,8 @@ static alo_tds_outcome begin_plp(alo_tds_reader *reader, alo_tds_cell *cell) {
   return total == ALO_TDS_TOTAL_NULL ? ALO_TDS_CELL : alo_tds_large_begin(reader, total, false);
 }
 
-alo_tds_outcome alo_tds_cell_begin(alo_tds_reader *reader, const alo_tds_plan *plan,
-                                   alo_tds_cell *cell) {
+static alo_tds_outcome cell_begin(alo_tds_reader *reader, const alo_tds_plan *plan,
+                                  alo_tds_cell *cell) {
   switch ((alo_tds_form)plan->form) {
   case ALO_TDS_FORM_FIXED:
     if (plan->null) {
@@ -136,6 +136,22 @@ alo_tds_outcome alo_tds_cell_begin(alo_tds_reader *reader, const alo_tds_plan *p
 
 /* ---- the row ---- */
 
+alo_tds_outcome alo_tds_row_begin(alo_tds_reader *reader, bool compressed) {
+  alo_tds_position *at = &reader->at;
+  if (!alo_tds_flag(at, ALO_TDS_HAS_METADATA)) {
+    return alo_tds_fail(reader, "a row without column metadata");
+  }
+  at->column = 0;
+  at->kept = 0;
+  alo_tds_set_flag(at, ALO_TDS_FLAG_UNSEEN, alo_tds_flag(at, ALO_TDS_FLAG_SKIP));
+  if (compressed) {
+    at->left = (reader->column_count + 7) / 8;
+    return alo_tds_go(reader, ALO_TDS_STATE_NULLS);
+  }
+  at->state = ALO_TDS_STATE_CELLS;
+  return alo_tds_read_cells(reader);
+}
+
 alo_tds_outcome alo_tds_read_nulls(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
   size_t size = alo_tds_available_left(reader);
@@ -146,9 +162,50 @@ alo_tds_outcome alo_tds_read_nulls(alo_tds_reader *reader) {
   return at->left ? ALO_TDS_SLICE : alo_tds_go(reader, ALO_TDS_STATE_CELLS);
 }
 
-static bool null_by_bitmap(const alo_tds_reader *reader, uint32_t column) {
-  return reader->at.token == ALO_TDS_TOKEN_NBCROW &&
-         (reader->nulls[column / 8] >> column % 8 & 1) != 0;
+/* The size of the value that begins at `next`, and its prefix's, when its form is common and it
+ * lies whole before `end`; false, and all the rest is for cell_begin. */
+static inline bool whole_value(const alo_tds_plan *plan, const uint8_t *next, const uint8_t *end,
+                               size_t *prefix, size_t *size) {
+  size_t available = (size_t)(end - next);
+  if (plan->form == ALO_TDS_FORM_FIXED) {
+    *prefix = 0;
+    *size = plan->size;
+    return *size <= available && !plan->null;
+  }
+  if (plan->form == ALO_TDS_FORM_SHORT && available >= 2) {
+    *prefix = 2;
+    *size = alo_tds_get_u16(next);
+    return *size <= available - 2 && *size <= plan->size && !(plan->even && *size & 1);
+  }
+  if (plan->form == ALO_TDS_FORM_BYTE && available >= 1) {
+    *prefix = 1;
+    *size = *next;
+    return *size <= available - 1 && *size < 32 && plan->lengths >> *size & 1;
+  }
+  return false;
+}
+
+/* Reads cells from `column` on as long as they are whole; returns the first that is not. */
+static uint32_t read_whole_cells(alo_tds_reader *reader, uint32_t column) {
+  const uint8_t *nulls = reader->at.token == ALO_TDS_TOKEN_NBCROW ? reader->nulls : NULL;
+  const uint8_t *next = reader->next;
+  const uint8_t *end = reader->at.carry_size ? next : reader->end;
+  for (; column < reader->column_count; column++) {
+    alo_tds_cell *cell = &reader->cells[column];
+    size_t prefix;
+    size_t size;
+    if (nulls && nulls[column / 8] >> column % 8 & 1) {
+      set_null(cell);
+      continue;
+    }
+    if (!whole_value(&reader->plans[column], next, end, &prefix, &size)) {
+      break;
+    }
+    *cell = (alo_tds_cell){.data = next + prefix, .size = size};
+    next += prefix + size;
+  }
+  reader->next = next;
+  return column;
 }
 
 static alo_tds_outcome row_complete(alo_tds_reader *reader) {
@@ -158,22 +215,19 @@ static alo_tds_outcome row_complete(alo_tds_reader *reader) {
 }
 
 alo_tds_outcome alo_tds_read_cells(alo_tds_reader *reader) {
-  uint32_t count = reader->column_count;
-  uint32_t column = reader->at.column;
-  for (; column < count; column++) {
-    alo_tds_cell *cell = &reader->cells[column];
-    reader->at.column = column;
-    if (null_by_bitmap(reader, column)) {
-      set_null(cell);
-      continue;
+  alo_tds_position *at = &reader->at;
+  for (;;) {
+    at->column = read_whole_cells(reader, at->column);
+    if (at->column == reader->column_count) {
+      return row_complete(reader);
     }
-    alo_tds_outcome outcome = alo_tds_cell_begin(reader, &reader->plans[column], cell);
+    alo_tds_outcome outcome =
+        cell_begin(reader, &reader->plans[at->column], &reader->cells[at->column]);
     if (outcome != ALO_TDS_CELL) {
       return outcome;
     }
+    at->column++;
   }
-  reader->at.column = column;
-  return row_complete(reader);
 }
 
 static alo_tds_outcome return_complete(alo_tds_reader *reader) {
@@ -182,7 +236,7 @@ static alo_tds_outcome return_complete(alo_tds_reader *reader) {
 }
 
 alo_tds_outcome alo_tds_read_return_cell(alo_tds_reader *reader) {
-  alo_tds_outcome outcome = alo_tds_cell_begin(reader, &reader->return_plan, &reader->return_cell);
+  alo_tds_outcome outcome = cell_begin(reader, &reader->return_plan, &reader->return_cell);
   return outcome == ALO_TDS_CELL ? return_complete(reader) : outcome;
 }
 

@@ -5,21 +5,6 @@
 
 enum { FEATURE_END = 0xFF, DONE_SIZE = 12 };
 
-static alo_tds_outcome begin_row(alo_tds_reader *reader, uint8_t token) {
-  alo_tds_position *at = &reader->at;
-  if (!alo_tds_flag(at, ALO_TDS_HAS_METADATA)) {
-    return alo_tds_fail(reader, "a row without column metadata");
-  }
-  at->column = 0;
-  at->kept = 0;
-  alo_tds_set_flag(at, ALO_TDS_FLAG_UNSEEN, alo_tds_flag(at, ALO_TDS_FLAG_SKIP));
-  if (token == ALO_TDS_TOKEN_ROW) {
-    return alo_tds_go(reader, ALO_TDS_STATE_CELLS);
-  }
-  at->left = (reader->column_count + 7) / 8;
-  return alo_tds_go(reader, ALO_TDS_STATE_NULLS);
-}
-
 static alo_tds_outcome unsupported(alo_tds_reader *reader, const char *reason) {
   reader->unsupported = true;
   return alo_tds_fail(reader, reason);
@@ -32,10 +17,12 @@ alo_tds_outcome alo_tds_read_token(alo_tds_reader *reader) {
   }
   uint8_t token = *piece;
   reader->at.token = token;
+  if (token == ALO_TDS_TOKEN_ROW) {
+    return alo_tds_row_begin(reader, false);
+  }
   switch (token) {
-  case ALO_TDS_TOKEN_ROW:
   case ALO_TDS_TOKEN_NBCROW:
-    return begin_row(reader, token);
+    return alo_tds_row_begin(reader, true);
   case ALO_TDS_TOKEN_COLMETADATA:
     return alo_tds_go(reader, ALO_TDS_STATE_COLUMN_COUNT);
   case ALO_TDS_TOKEN_DONE:

@@ -75,29 +75,28 @@ static const char *put_characters(alo_tds_charset charset, const uint8_t *data, 
 
 /* ---- the others ---- */
 
+static size_t integer_text(int64_t value, char *out) {
+  size_t sign = value < 0;
+  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  size_t count = 1;
+  for (uint64_t more = rest; more >= 10; more /= 10) {
+    count++;
+  }
+  out[0] = '-';
+  for (size_t at = sign + count; at > sign; rest /= 10) {
+    out[--at] = (char)('0' + rest % 10);
+  }
+  return sign + count;
+}
+
 static const char *put_integer(const alo_tds_type *type, const uint8_t *data, size_t size,
                                char *out, size_t *text_size) {
   int64_t value;
   const char *wrong = alo_tds_value_int64(type, data, size, &value);
-  if (wrong) {
-    return wrong;
+  if (!wrong) {
+    *text_size = integer_text(value, out);
   }
-  char digits[20];
-  size_t count = 0;
-  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  do {
-    digits[count++] = (char)('0' + rest % 10);
-    rest /= 10;
-  } while (rest);
-  size_t at = 0;
-  if (value < 0) {
-    out[at++] = '-';
-  }
-  while (count) {
-    out[at++] = digits[--count];
-  }
-  *text_size = at;
-  return NULL;
+  return wrong;
 }
 
 static const char *put_float(const alo_tds_type *type, const uint8_t *data, size_t size, char *out,
@@ -226,8 +225,8 @@ static const char *put_plain(const alo_tds_type *type, const uint8_t *data, size
   }
 }
 
-const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
-                               char *out, size_t *text_size) {
+static const char *put_any(const alo_tds_type *type, const uint8_t *data, size_t size, char *out,
+                           size_t *text_size) {
   alo_tds_type base;
   if (type->token == ALO_TDS_SSVARIANT) {
     aloft_bytes value;
@@ -242,4 +241,21 @@ const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, si
   alo_tds_charset charset = alo_tds_type_charset(type);
   return charset == ALO_TDS_CHARSET_NONE ? put_plain(type, data, size, out, text_size)
                                          : put_characters(charset, data, size, out, text_size);
+}
+
+/* What most columns are comes first. */
+const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
+                               char *out, size_t *text_size) {
+  if (type->token == ALO_TDS_NVARCHAR) {
+    alo_utf16_cut cut = {0};
+    *text_size = alo_utf16_to_utf8(&cut, data, size, true, out, NULL);
+    return NULL;
+  }
+  if (size == 4 && (type->token == ALO_TDS_INT4 || type->token == ALO_TDS_INTN)) {
+    uint32_t bits = (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
+                    (uint32_t)data[3] << 24;
+    *text_size = integer_text((int32_t)bits, out);
+    return NULL;
+  }
+  return put_any(type, data, size, out, text_size);
 }

@@ -1,0 +1,221 @@
+#include "tds_transcript.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add(tds_transcript *transcript, const char *text, size_t size) {
+  if (transcript->room - transcript->size <= size) {
+    transcript->room = (transcript->size + size) * 2 + 1024;
+    transcript->text = realloc(transcript->text, transcript->room);
+    if (!transcript->text) {
+      abort();
+    }
+  }
+  memcpy(transcript->text + transcript->size, text, size);
+  transcript->size += size;
+  transcript->text[transcript->size] = 0;
+}
+
+static void add_format(tds_transcript *transcript, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static void add_format(tds_transcript *transcript, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  int size = vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  add(transcript, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+}
+
+static void add_text(tds_transcript *transcript, aloft_text text) {
+  add(transcript, text.data ? text.data : "", text.size);
+}
+
+void tds_transcript_line(tds_transcript *transcript, const char *format, ...) {
+  char text[4096];
+  va_list arguments;
+  va_start(arguments, format);
+  int size = vsnprintf(text, sizeof text - 1, format, arguments);
+  va_end(arguments);
+  size = size < (int)sizeof text - 1 ? size : (int)sizeof text - 2;
+  text[size] = '\n';
+  add(transcript, text, (size_t)size + 1);
+}
+
+void tds_transcript_init(tds_transcript *transcript, size_t piece_max) {
+  *transcript = (tds_transcript){.input = guard_take(piece_max)};
+  add(transcript, "", 0);
+}
+
+void tds_transcript_fini(tds_transcript *transcript) {
+  guard_give(&transcript->input);
+  free(transcript->text);
+}
+
+void tds_transcript_clear(tds_transcript *transcript) {
+  transcript->size = 0;
+  transcript->text[0] = 0;
+  transcript->rows = 0;
+  transcript->ends = 0;
+  transcript->broken = false;
+}
+
+static void add_cell(tds_transcript *transcript, alo_tds_reader *reader, const alo_tds_type *type,
+                     const alo_tds_cell *cell) {
+  if (cell->null || cell->over) {
+    add_text(transcript, cell->null ? ALOFT_TEXT("<null>") : ALOFT_TEXT("<over>"));
+    return;
+  }
+  if (cell->decoded) {
+    add(transcript, (const char *)cell->data, cell->size);
+    return;
+  }
+  size_t size = 0;
+  char *out = alo_tds_reader_scratch(reader, alo_tds_value_text_room(type, cell->size));
+  const char *wrong =
+      out ? alo_tds_value_text(type, cell->data, cell->size, out, &size) : "no memory";
+  if (wrong) {
+    add_format(transcript, "<%s>", wrong);
+  } else {
+    add(transcript, out, size);
+  }
+}
+
+static void add_columns(tds_transcript *transcript, const alo_tds_reader *reader) {
+  add_text(transcript, ALOFT_TEXT("columns"));
+  for (size_t at = 0; at < alo_tds_reader_column_count(reader); at++) {
+    const alo_tds_column_info *column = alo_tds_reader_column(reader, at);
+    add_text(transcript, at ? ALOFT_TEXT("|") : ALOFT_TEXT(" "));
+    add_text(transcript, column->name);
+    add_format(transcript, " %s", alo_tds_type_name(&column->type));
+  }
+}
+
+static void add_row(tds_transcript *transcript, alo_tds_reader *reader) {
+  transcript->rows++;
+  add_text(transcript, ALOFT_TEXT("row"));
+  for (size_t at = 0; at < alo_tds_reader_column_count(reader); at++) {
+    const alo_tds_column_info *column = alo_tds_reader_column(reader, at);
+    add_text(transcript, at ? ALOFT_TEXT("|") : ALOFT_TEXT(" "));
+    add_cell(transcript, reader, &column->type, alo_tds_reader_cell(reader, at));
+  }
+}
+
+static void add_message(tds_transcript *transcript, const alo_tds_message *message) {
+  add_format(transcript, "%s %d %u %u %u ", message->error ? "error" : "info", message->number,
+             message->severity, message->state, message->line);
+  add_text(transcript, message->text);
+  add_text(transcript, ALOFT_TEXT("|"));
+  add_text(transcript, message->server);
+  add_text(transcript, ALOFT_TEXT("|"));
+  add_text(transcript, message->procedure);
+}
+
+static void add_bytes(tds_transcript *transcript, aloft_bytes bytes) {
+  for (size_t at = 0; at < bytes.size; at++) {
+    add_format(transcript, "%02X", ((const uint8_t *)bytes.data)[at]);
+  }
+}
+
+static void add_env(tds_transcript *transcript, const alo_tds_env *env) {
+  add_format(transcript, "env %u %u ", env->type, env->routing_port);
+  add_text(transcript, env->text_new);
+  add_text(transcript, ALOFT_TEXT("|"));
+  add_bytes(transcript, env->bytes_new);
+}
+
+static void add_login(tds_transcript *transcript, const alo_tds_loginack *login) {
+  add_format(transcript, "login %u %08X %u.%u.%u.%u ", login->interface_type, login->tds_version,
+             login->version[0], login->version[1], login->version[2], login->version[3]);
+  add_text(transcript, login->program);
+}
+
+static void add_done(tds_transcript *transcript, const alo_tds_done *done) {
+  add_format(transcript, "done %02X %04X %u %llu", done->token, done->status, done->command,
+             (unsigned long long)done->rows);
+}
+
+static void add_return_value(tds_transcript *transcript, alo_tds_reader *reader) {
+  const alo_tds_column_info *info = alo_tds_reader_return_value(reader);
+  add_text(transcript, ALOFT_TEXT("value "));
+  add_text(transcript, info->name);
+  add_format(transcript, " %s|", alo_tds_type_name(&info->type));
+  add_cell(transcript, reader, &info->type, alo_tds_reader_return_cell(reader));
+}
+
+static void add_feature(tds_transcript *transcript, const alo_tds_reader *reader) {
+  uint8_t id;
+  aloft_bytes data = alo_tds_reader_feature(reader, &id);
+  add_format(transcript, "feature %u ", id);
+  add_bytes(transcript, data);
+}
+
+static void add_broken(tds_transcript *transcript, const alo_tds_reader *reader) {
+  uint64_t offset;
+  bool unsupported;
+  const char *reason = alo_tds_reader_broken(reader, &offset, &unsupported);
+  transcript->broken = true;
+  add_format(transcript, "%s %llu %s", unsupported ? "unsupported" : "broken",
+             (unsigned long long)offset, reason);
+}
+
+static void add_event(tds_transcript *transcript, alo_tds_reader *reader, alo_tds_event event) {
+  switch (event) {
+  case ALO_TDS_METADATA:
+    add_columns(transcript, reader);
+    break;
+  case ALO_TDS_ROW_READY:
+    add_row(transcript, reader);
+    break;
+  case ALO_TDS_DONE:
+    add_done(transcript, alo_tds_reader_done(reader));
+    break;
+  case ALO_TDS_MESSAGE:
+    add_message(transcript, alo_tds_reader_message(reader));
+    break;
+  case ALO_TDS_ENVCHANGE:
+    add_env(transcript, alo_tds_reader_env(reader));
+    break;
+  case ALO_TDS_LOGINACK:
+    add_login(transcript, alo_tds_reader_loginack(reader));
+    break;
+  case ALO_TDS_RETURN_STATUS:
+    add_format(transcript, "status %d", alo_tds_reader_return_status(reader));
+    break;
+  case ALO_TDS_RETURN_VALUE:
+    add_return_value(transcript, reader);
+    break;
+  case ALO_TDS_FEATURE_ACK:
+    add_feature(transcript, reader);
+    break;
+  case ALO_TDS_END:
+    transcript->ends++;
+    add_text(transcript, ALOFT_TEXT("end"));
+    break;
+  default:
+    add_broken(transcript, reader);
+  }
+  add_text(transcript, ALOFT_TEXT("\n"));
+}
+
+bool tds_transcript_feed(tds_transcript *transcript, alo_tds_reader *reader, const void *data,
+                         size_t size) {
+  uint8_t *copy = (uint8_t *)transcript->input.data + transcript->input.size - size;
+  memcpy(copy, data, size);
+  aloft_bytes input = {copy, size};
+  alo_tds_event event;
+  while ((event = alo_tds_reader_next(reader, &input)) != ALO_TDS_NEED) {
+    add_event(transcript, reader, event);
+    if (event == ALO_TDS_BROKEN) {
+      return false;
+    }
+  }
+  memset(copy, 0xDD, size);
+  return true;
+}
