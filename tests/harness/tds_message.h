@@ -59,9 +59,10 @@ static inline guard_buffer tds_payload(aloft_bytes stream, uint8_t *type) {
   return payload;
 }
 
-/* Ends the writer's message and takes its payload. */
+/* Ends the writer's message and takes its payload; what was in the buffer before it goes too. */
 static inline guard_buffer tds_output_payload(tds_output *output) {
   assert_int_equal(alo_tds_message_end(&output->writer), ALOFT_OK);
+  alo_buffer_take(&output->buffer, output->writer.message_at);
   guard_buffer payload = tds_payload(tds_output_bytes(output), NULL);
   alo_buffer_take(&output->buffer, alo_buffer_size(&output->buffer));
   return payload;

@@ -93,7 +93,7 @@ static void test_prelogin_that_is_wrong(void **state) {
       {"outside", {9, 0, 6, 0xFF, 0xFF, 0xFF}, 6},
       {"outside", {9, 0xFF, 0xFF, 0, 0, 0xFF}, 6},
       {"outside", {9, 0, 7, 0, 0, 0xFF}, 6},
-      {"has no end", {9, 0, 6, 0, 0}, 5},
+      {"has no end", {9, 0, 5, 0, 0}, 5},
       {"is cut", {9, 0, 6, 0}, 4},
   };
   alo_tds_message_end(&output.writer);
