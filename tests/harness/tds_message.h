@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "harness_heap.h"
 #include "tds_packet.h"
+#include "utf16.h"
 
 typedef struct tds_output {
   harness_heap heap;
@@ -58,12 +59,32 @@ static inline guard_buffer tds_payload(aloft_bytes stream, uint8_t *type) {
   return payload;
 }
 
-/* Ends the writer's message and takes its payload. */
+/* Ends the writer's message and takes its payload; what was in the buffer before it goes too. */
 static inline guard_buffer tds_output_payload(tds_output *output) {
   assert_int_equal(alo_tds_message_end(&output->writer), ALOFT_OK);
+  alo_buffer_take(&output->buffer, output->writer.message_at);
   guard_buffer payload = tds_payload(tds_output_bytes(output), NULL);
   alo_buffer_take(&output->buffer, alo_buffer_size(&output->buffer));
   return payload;
+}
+
+static inline aloft_bytes guard_bytes(const guard_buffer *buffer) {
+  return (aloft_bytes){buffer->data, buffer->size};
+}
+
+static inline void assert_text(aloft_text text, const char *expected) {
+  assert_int_equal(text.size, strlen(expected));
+  assert_memory_equal(text.data, expected, text.size);
+}
+
+/* UTF-16LE bytes against UTF-8. */
+static inline void assert_utf16(aloft_bytes units, aloft_text expected) {
+  uint8_t *wanted = malloc(2 * expected.size + 1);
+  assert_non_null(wanted);
+  size_t size = alo_utf8_to_utf16(expected.data, expected.size, wanted);
+  assert_int_equal(units.size, size);
+  assert_memory_equal(units.data, wanted, size);
+  free(wanted);
 }
 
 #endif

@@ -8,24 +8,6 @@ const uint8_t alo_tds_collation_default[5] = {0x09, 0x04, 0xD0, 0x00, 0x34};
 
 enum { CHUNK = 256 };
 
-/* Windows-1252 from 0x80 to 0x9F; the five holes keep their C1 control, as Windows does. */
-static const uint16_t upper_1252[32] = {
-    0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-    0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178};
-
-static uint8_t to_1252(uint32_t character) {
-  if (character < 0x80 || (character >= 0xA0 && character <= 0xFF)) {
-    return (uint8_t)character;
-  }
-  for (size_t i = 0; i < 32; i++) {
-    if (upper_1252[i] == character) {
-      return (uint8_t)(0x80 + i);
-    }
-  }
-  return '?';
-}
-
 /* One character of well-formed UTF-8. */
 static uint32_t next_character(const uint8_t **at) {
   uint8_t first = *(*at)++;
@@ -49,7 +31,7 @@ static void put_code_page(alo_tds_writer *writer, aloft_text text, bool is_1252)
   size_t count = 0;
   while (at < end) {
     uint32_t character = next_character(&at);
-    bytes[count++] = is_1252 || character < 0x80 ? to_1252(character) : '?';
+    bytes[count++] = is_1252 || character < 0x80 ? alo_tds_1252_of(character) : '?';
     if (character > 0xFFFF) {
       bytes[count++] = '?';
     }

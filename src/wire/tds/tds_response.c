@@ -41,6 +41,7 @@ void alo_tds_put_colmetadata(alo_tds_writer *writer, const alo_tds_out_column *c
                              size_t count) {
   if (count >= NO_METADATA) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
+    return;
   }
   alo_tds_put_u8(writer, TOKEN_COLMETADATA);
   alo_tds_put_u16(writer, count == 0 ? NO_METADATA : (uint16_t)count);

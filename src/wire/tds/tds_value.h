@@ -78,6 +78,8 @@ void alo_tds_put_bytes(alo_tds_writer *writer, const alo_tds_type *type, aloft_b
 /* Windows-1252 to UTF-8; `out` has room for 3 * size bytes. Returns the bytes written. The five
  * bytes without a character become the control characters of the same number, as Windows does. */
 size_t alo_tds_1252_to_utf8(const uint8_t *in, size_t size, char *out);
+/* The byte of a character; '?' when there is none. */
+uint8_t alo_tds_1252_of(uint32_t character);
 
 /* The collation that lite and parameters use. */
 extern const uint8_t alo_tds_collation_default[5]; /* SQL_Latin1_General_CP1_CI_AS */
