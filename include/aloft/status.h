@@ -67,7 +67,7 @@ typedef enum aloft_class {
   X(ALOFT_CLOSED, 144, CLOSED, "closed by this program", "open anew")
 
 typedef enum aloft_status {
-#define ALOFT_STATUS_ENUM(name, number, class, meaning, advice) name = number,
+#define ALOFT_STATUS_ENUM(name, number, class, meaning, advice) name = (number),
   ALOFT_STATUS_TABLE(ALOFT_STATUS_ENUM)
 #undef ALOFT_STATUS_ENUM
 } aloft_status;

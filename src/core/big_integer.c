@@ -94,6 +94,40 @@ void alo_big_subtract(alo_big *big, const alo_big *other) {
   trim(big);
 }
 
+unsigned alo_big_divisor_shift(const alo_big *divisor) {
+  return (60 - alo_big_bits(divisor) % 32) % 32;
+}
+
+static void subtract_product(alo_big *big, const alo_big *other, uint32_t factor) {
+  uint64_t carry = 0;
+  uint64_t borrow = 0;
+  for (unsigned i = 0; i < big->count; i++) {
+    carry += (uint64_t)other->words[i] * factor;
+    uint64_t difference = (uint64_t)big->words[i] - (uint32_t)carry - borrow;
+    big->words[i] = (uint32_t)difference;
+    borrow = difference >> 63;
+    carry >>= 32;
+  }
+  trim(big);
+}
+
+unsigned alo_big_divide(alo_big *big, const alo_big *divisor) {
+  if (big->count < divisor->count)
+    return 0;
+  assert(big->count == divisor->count);
+  unsigned top = big->count - 1;
+  assert(divisor->words[top] >> 27 == 1);
+  /* From the highest words alone it is right, or one too low. */
+  uint32_t quotient = big->words[top] / (divisor->words[top] + 1);
+  if (quotient)
+    subtract_product(big, divisor, quotient);
+  if (alo_big_compare(big, divisor) >= 0) {
+    alo_big_subtract(big, divisor);
+    quotient++;
+  }
+  return quotient;
+}
+
 int alo_big_compare(const alo_big *a, const alo_big *b) {
   if (a->count != b->count)
     return a->count < b->count ? -1 : 1;

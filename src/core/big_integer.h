@@ -26,6 +26,12 @@ void alo_big_add(alo_big *big, const alo_big *other);
 /* `other` is at most `big`. */
 void alo_big_subtract(alo_big *big, const alo_big *other);
 
+/* The bits to shift both numbers of a division by, so that alo_big_divide can take the divisor. */
+unsigned alo_big_divisor_shift(const alo_big *divisor);
+/* Leaves the remainder in `big` and returns the quotient, which must be below 16. The highest word
+ * of `divisor` must have 28 bits. */
+unsigned alo_big_divide(alo_big *big, const alo_big *divisor);
+
 /* Negative, 0 or positive, as a is less, equal or more than b. */
 int alo_big_compare(const alo_big *a, const alo_big *b);
 /* 0 for 0, otherwise the place of the highest bit, counted from 1. */

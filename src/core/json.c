@@ -124,9 +124,10 @@ static int hex_value(int c) {
 
 /* Bytes of the escape at `at`, 0 when it is none. */
 static size_t escape_size(const aloft_json *json, size_t at) {
+  static const char letters[] = {'"', '\\', '/', 'b', 'f', 'n', 'r', 't'};
   int c = byte_at(json, at + 1);
   if (c != 'u')
-    return c >= 0 && memchr("\"\\/bfnrt", c, 8) ? 2 : 0;
+    return c >= 0 && memchr(letters, c, sizeof letters) ? 2 : 0;
   for (size_t i = 2; i < 6; i++)
     if (byte_at(json, at + i) < 0 || hex_value(byte_at(json, at + i)) < 0)
       return 0;
@@ -500,10 +501,12 @@ void aloft_json_write_close(aloft_json_writer *writer) {
 
 /* The letter of a short escape, 'u' for a long one, 0 for none. */
 static char escape_letter(unsigned char c) {
-  static const char letters[0x20] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
+  static const char letters[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
   if (c < 0x20)
     return letters[c];
-  return c == '"' || c == '\\' ? (char)c : 0;
+  if (c == '"' || c == '\\')
+    return (char)c;
+  return 0;
 }
 
 static void put_escape(aloft_json_writer *writer, unsigned char c, char letter) {

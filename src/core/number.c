@@ -85,6 +85,11 @@ static int begin_digits(struct remainder *r, const struct binary *value) {
   r->even = value->mantissa % 2 == 0;
   for (; reaches(r); point++)
     alo_big_multiply_add(&r->scale, 10, 0);
+  unsigned shift = alo_big_divisor_shift(&r->scale);
+  alo_big_shift_left(&r->rest, shift);
+  alo_big_shift_left(&r->up, shift);
+  alo_big_shift_left(&r->down, shift);
+  alo_big_shift_left(&r->scale, shift);
   return point;
 }
 
@@ -92,10 +97,7 @@ static unsigned next_digit(struct remainder *r) {
   alo_big_multiply_add(&r->rest, 10, 0);
   alo_big_multiply_add(&r->up, 10, 0);
   alo_big_multiply_add(&r->down, 10, 0);
-  unsigned digit = 0;
-  for (; alo_big_compare(&r->rest, &r->scale) >= 0; digit++)
-    alo_big_subtract(&r->rest, &r->scale);
-  return digit;
+  return alo_big_divide(&r->rest, &r->scale);
 }
 
 /* The last digit, or the one above it: what is nearer, the even one when neither is. */
@@ -123,14 +125,17 @@ static void exact_digits(const struct binary *value, struct digits *digits) {
   }
 }
 
+/* Of a value other than 0, times ten to the point that was there. */
 static void integer_digits(uint64_t value, struct digits *digits) {
   char reversed[20];
   unsigned count = 0;
-  for (; value; value /= 10)
+  do {
     reversed[count++] = (char)('0' + value % 10);
+    value /= 10;
+  } while (value);
   digits->point += (int)count;
   unsigned zeros = 0;
-  while (zeros < count && reversed[zeros] == '0')
+  while (zeros + 1 < count && reversed[zeros] == '0')
     zeros++;
   digits->count = count - zeros;
   for (unsigned i = 0; i < digits->count; i++)
@@ -205,13 +210,12 @@ static size_t place(bool negative, const struct digits *digits, char *out) {
   return sign + (plain ? place_digits(digits, out + sign) : place_scientific(digits, out + sign));
 }
 
-static size_t place_constant(bool negative, const char *text, char *out) {
+static size_t place_constant(bool negative, aloft_text text, char *out) {
   size_t sign = negative ? 1 : 0;
-  size_t size = strlen(text);
   if (negative)
     out[0] = '-';
-  memcpy(out + sign, text, size);
-  return sign + size;
+  memcpy(out + sign, text.data, text.size);
+  return sign + text.size;
 }
 
 size_t alo_double_text(double value, char out[32]) {
@@ -221,9 +225,10 @@ size_t alo_double_text(double value, char out[32]) {
   int exponent = (int)(bits >> 52 & 0x7FF);
   uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
   if (exponent == 0x7FF)
-    return place_constant(negative && !fraction, fraction ? "nan" : "inf", out);
+    return place_constant(negative && !fraction, fraction ? ALOFT_TEXT("nan") : ALOFT_TEXT("inf"),
+                          out);
   if (exponent == 0 && fraction == 0)
-    return place_constant(negative, "0", out);
+    return place_constant(negative, ALOFT_TEXT("0"), out);
 
   struct digits digits;
   if (!few_digits(negative ? -value : value, &digits)) {
@@ -243,9 +248,10 @@ size_t alo_float_text(float value, char out[32]) {
   int exponent = (int)(bits >> 23 & 0xFF);
   uint32_t fraction = bits & ((UINT32_C(1) << 23) - 1);
   if (exponent == 0xFF)
-    return place_constant(negative && !fraction, fraction ? "nan" : "inf", out);
+    return place_constant(negative && !fraction, fraction ? ALOFT_TEXT("nan") : ALOFT_TEXT("inf"),
+                          out);
   if (exponent == 0 && fraction == 0)
-    return place_constant(negative, "0", out);
+    return place_constant(negative, ALOFT_TEXT("0"), out);
 
   struct digits digits;
   struct binary binary = {fraction, -149, false};
@@ -413,7 +419,7 @@ static bool assemble(uint64_t quotient, int exponent, bool more, double *value) 
   return true;
 }
 
-/* Long division, bit by bit: slow, and exact for every input. */
+/* Long division: slow, and exact for every input. */
 static bool divide(alo_big *numerator, alo_big *denominator, int exponent, double *value) {
   int scale = (int)alo_big_bits(numerator) - (int)alo_big_bits(denominator);
   if (scale > 0)
@@ -424,16 +430,16 @@ static bool divide(alo_big *numerator, alo_big *denominator, int exponent, doubl
     alo_big_shift_left(numerator, 1);
     scale--;
   }
-  uint64_t quotient = 0;
-  for (int bit = 0; bit < 64; bit++) {
-    quotient <<= 1;
-    if (alo_big_compare(numerator, denominator) >= 0) {
-      alo_big_subtract(numerator, denominator);
-      quotient |= 1;
-    }
-    alo_big_shift_left(numerator, 1);
+  unsigned shift = alo_big_divisor_shift(denominator);
+  alo_big_shift_left(numerator, shift);
+  alo_big_shift_left(denominator, shift);
+  /* One bit, and 15 times four. */
+  uint64_t quotient = alo_big_divide(numerator, denominator);
+  for (int digit = 0; digit < 15; digit++) {
+    alo_big_multiply_add(numerator, 16, 0);
+    quotient = quotient << 4 | alo_big_divide(numerator, denominator);
   }
-  return assemble(quotient, exponent + scale - 63, numerator->count != 0, value);
+  return assemble(quotient << 3, exponent + scale - 63, numerator->count != 0, value);
 }
 
 static bool exact_double(const struct decimal *decimal, double *value) {

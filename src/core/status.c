@@ -10,8 +10,8 @@ struct entry {
 
 #define ENTRY(status_, name_, class_, meaning_, advice_)                                           \
   {                                                                                                \
-    .name = name_, .meaning = meaning_, .advice = advice_, .class = class_,                        \
-    .error = {.status = status_,                                                                   \
+    .name = (name_), .meaning = (meaning_), .advice = (advice_), .class = (class_),                \
+    .error = {.status = (status_),                                                                 \
               .message = {meaning_ "; " advice_, sizeof(meaning_ "; " advice_) - 1}},              \
   }
 #define TABLE_ENTRY(name, number, class, meaning, advice)                                          \

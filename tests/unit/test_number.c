@@ -118,21 +118,24 @@ static size_t significant(const char *text, char *digits) {
   return count;
 }
 
+static bool reads_back(double value, bool single, int digits, char plain[64]) {
+  snprintf(plain, 64, "%.*e", digits - 1, value);
+  return single ? strtof(plain, NULL) == (float)value : strtod(plain, NULL) == value;
+}
+
 static void check_shortest(double value, bool single, const char *text) {
-  char plain[64];
-  int precision = 1;
-  for (;; precision++) {
-    snprintf(plain, sizeof plain, "%.*e", precision - 1, value);
-    if (single ? strtof(plain, NULL) == (float)value : strtod(plain, NULL) == value)
-      break;
-  }
   char ours[64];
   char theirs[64];
-  size_t ours_count = significant(text, ours);
-  size_t theirs_count = significant(plain, theirs);
-  /* Fewer is possible just above a power of two, where the nearest is not the only candidate. */
-  if (ours_count > theirs_count || (ours_count == theirs_count && strcmp(ours, theirs) != 0))
-    fail_msg("%a is \"%s\", not \"%s\"", value, plain, text);
+  char plain[64];
+  int count = (int)significant(text, ours);
+  if (count > 1 && reads_back(value, single, count - 1, plain))
+    fail_msg("%a is \"%s\", \"%s\" is too long", value, plain, text);
+  /* At a power of two the nearest of so many digits may be too low, and another one be right. */
+  if (reads_back(value, single, count, plain)) {
+    significant(plain, theirs);
+    if (strcmp(ours, theirs) != 0)
+      fail_msg("%a is \"%s\", \"%s\" is farther away", value, plain, text);
+  }
 }
 
 static void check_double(double value) {
