@@ -94,6 +94,25 @@ static uint32_t next_code(const uint8_t *in, size_t *at) {
   return pair(unit, low);
 }
 
+/* Up to `stop`, one at a time. Returns the units taken: at most one more. */
+static size_t decode_each(const uint8_t *in, size_t stop, struct output *out) {
+  char *to = out->at;
+  size_t at = 0;
+  while (at < stop) {
+    uint32_t code = next_code(in, &at);
+    if (code == ALO_UTF8_BROKEN) {
+      out->broken++;
+      code = REPLACEMENT;
+    }
+    if (code < 0x80)
+      *to++ = (char)code;
+    else
+      to += alo_utf8_put(code, to);
+  }
+  out->at = to;
+  return at;
+}
+
 /* `count` is of complete_units. */
 static void decode_units(const uint8_t *in, size_t count, struct output *out) {
   size_t pace = ALO_ASCII_STEP;
@@ -103,16 +122,7 @@ static void decode_units(const uint8_t *in, size_t count, struct output *out) {
     at += run;
     out->at += run;
     pace = next_pace(pace, run);
-    size_t stop = at + least(pace, count - at);
-    while (at < stop) {
-      uint32_t code = next_code(in, &at);
-      if (code < 0x80)
-        *out->at++ = (char)code;
-      else if (code == ALO_UTF8_BROKEN)
-        put_broken(out);
-      else
-        put(out, code);
-    }
+    at += decode_each(in + 2 * at, least(pace, count - at), out);
   }
 }
 
