@@ -79,6 +79,7 @@ static void valid_texts(void **state) {
       "[1,2]",
       "[ 1 , 2 ]",
       "[[],[[]],{}]",
+      "[{},[1,2],{\"a\":[1,2],\"b\":0}]",
       "{\"\":0}",
       "{\"a\":1,\"a\":2}",
       " { \"a\" : { \"b\" : [ ] } , \"c\" : null } ",
@@ -354,6 +355,38 @@ static void read_one(aloft_json *json, const char *text) {
   aloft_json_next(json);
 }
 
+static void no_number_before_its_end_is_known(void **state) {
+  (void)state;
+  const char *texts[] = {"1a", "1.5.", "-0-", "1e5e", "nulls", "true1", "12\"", "01"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    aloft_json json;
+    read_one(&json, texts[i]);
+    assert_int_equal(json.kind, ALOFT_JSON_ERROR);
+  }
+}
+
+/* Both may end where memory does. */
+static bool is_guarded(const char *text, const char *wanted, size_t size) {
+  guard_buffer source = guard_copy(text, strlen(text));
+  guard_buffer other = guard_copy(wanted, size);
+  aloft_json json;
+  aloft_json_init(&json, (aloft_text){source.data, source.size});
+  aloft_json_next(&json);
+  bool is = aloft_json_is(&json, (aloft_text){other.data, size});
+  guard_give(&source);
+  guard_give(&other);
+  return is;
+}
+
+static void comparing_at_the_end_of_memory(void **state) {
+  (void)state;
+  for (size_t size = 0; size <= 6; size++) {
+    assert_int_equal(is_guarded("\"abcdef\"", "abcdef", size), size == 6);
+    assert_int_equal(is_guarded("\"abc\\u0064ef\"", "abcdef", size), size == 6);
+    assert_int_equal(is_guarded("\"ab\"", "abcdef", size), size == 2);
+  }
+}
+
 static void expect_unescaped(const char *text, const char *expected, size_t size) {
   aloft_json json;
   read_one(&json, text);
@@ -391,11 +424,17 @@ static void strings(void **state) {
 
 static void unpaired_surrogates(void **state) {
   (void)state;
-  const char *texts[] = {"\"\\uD800\"",          "\"\\uDBFFx\"",
-                         "\"\\uDC00\"",          "\"\\uDFFF\\uD800\"",
-                         "\"\\uD800\\n\"",       "\"\\uD800\\uD800\"",
-                         "\"\\uD800\\u0041\"",   "\"\\uD800\\uE000\"",
-                         "\"\\uD800\\\\uDC00\"", "\"\\uD83D\\uDE00\\uD83D\""};
+  const char *texts[] = {"\"\\uD800\"",
+                         "\"\\uDBFFx\"",
+                         "\"\\uDC00\"",
+                         "\"\\uDFFF\\uD800\"",
+                         "\"\\uD800\\n\"",
+                         "\"\\uD800\\uD800\"",
+                         "\"\\uD800\\u0041\"",
+                         "\"\\uD800\\uE000\"",
+                         "\"\\uD800\\\\uDC00\"",
+                         "\"\\uDC00\\uDC00\"",
+                         "\"\\uD83D\\uDE00\\uD83D\""};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     aloft_json json;
     char buffer[64];
@@ -664,6 +703,8 @@ int main(void) {
       cmocka_unit_test(depth_is_limited),
       cmocka_unit_test(tokens),
       cmocka_unit_test(skipping),
+      cmocka_unit_test(no_number_before_its_end_is_known),
+      cmocka_unit_test(comparing_at_the_end_of_memory),
       cmocka_unit_test(strings),
       cmocka_unit_test(unpaired_surrogates),
       cmocka_unit_test(comparing),
