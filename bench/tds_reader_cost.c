@@ -22,9 +22,9 @@ static const char *const fortunes[] = {
     "Feature: A bug with seniority.",
     "Computers make very fast, very accurate mistakes.",
     "<script>alert(\"This should not be displayed in a browser alert box.\");</script>",
-    "\xE3\x83\x95\xE3\x83\xAC\xE3\x83\xBC\xE3\x83\xA0\xE3\x83\xAF\xE3\x83\xBC\xE3\x82\xAF\xE3\x81"
-    "\xAE"
-    "\xE3\x83\x99\xE3\x83\xB3\xE3\x83\x81\xE3\x83\x9E\xE3\x83\xBC\xE3\x82\xAF"};
+    ("\xE3\x83\x95\xE3\x83\xAC\xE3\x83\xBC\xE3\x83\xA0\xE3\x83\xAF\xE3\x83\xBC\xE3\x82\xAF\xE3\x81"
+     "\xAE"
+     "\xE3\x83\x99\xE3\x83\xB3\xE3\x83\x81\xE3\x83\x9E\xE3\x83\xBC\xE3\x82\xAF")};
 
 enum { FORTUNES = sizeof fortunes / sizeof *fortunes, ANSWER_MAX = 4096 };
 
@@ -54,7 +54,7 @@ static const uint8_t columns[] = {0x81, 2,    0,   0,   0,    0,   0,    0,   0,
 static void make(answer *out) {
   put(out, (const uint8_t[8]){ALO_TDS_REPLY, ALO_TDS_STATUS_EOM, 0, 0, 0, 0, 1, 0}, 8);
   put(out, columns, sizeof columns);
-  for (uint8_t row = 0; row < FORTUNES; row++) {
+  for (unsigned row = 0; row < FORTUNES; row++) {
     put(out, (const uint8_t[5]){0xD1, (uint8_t)(row + 1), 0, 0, 0}, 5);
     put_text(out, fortunes[row]);
   }

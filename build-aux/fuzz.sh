@@ -48,7 +48,7 @@ lines_reached() { # NAME SOURCES...: prints the report by file, and sets percent
   llvm-profdata-14 merge -o "$profile.profdata" "$profile.profraw" || return
   llvm-cov-14 report "build/fuzz-coverage/fuzz/$name" -instr-profile="$profile.profdata" "$@" \
     >"$profile.txt" || return
-  awk '/\.c |^TOTAL/ { printf "  %-28s %6s lines, %7s reached\n", $1, $8, $10 }' "$profile.txt"
+  awk '/\.c |^TOTAL/ { sub(".*/", "", $1); printf "  %-28s %6s lines, %7s reached\n", $1, $8, $10 }' "$profile.txt"
   percent=$(awk '$1 == "TOTAL" { sub("%", "", $10); print $10 }' "$profile.txt")
 }
 
