@@ -10,10 +10,9 @@
 
 #include <aloft/json.h>
 
-#include "heap.h"
-#include "tds_transcript.h"
+#include "tds_cuts.h"
 
-enum { FILE_MAX = 1 << 20, REFRAME_MAX = 64 };
+enum { FILE_MAX = 1 << 20 };
 
 typedef struct recording {
   uint8_t *data;
@@ -306,101 +305,7 @@ static void check(const char *name, const tds_transcript *got, const expectation
   tds_transcript_fini(&results);
 }
 
-/* ---- ways to cut ---- */
-
-static void read_pieces(tds_transcript *got, const recording *file, size_t first, size_t piece) {
-  alo_tds_reader *reader = alo_tds_reader_open(&alo_heap_default, NULL);
-  assert_non_null(reader);
-  tds_transcript_clear(got);
-  size_t at = 0;
-  size_t size = first;
-  while (at < file->size) {
-    size = size < file->size - at ? size : file->size - at;
-    if (!tds_transcript_feed(got, reader, file->data + at, size)) {
-      break;
-    }
-    at += size;
-    size = piece;
-  }
-  alo_tds_counters counters = alo_tds_reader_counters(reader);
-  assert_true(counters.large_made <= 1);
-  if (piece >= file->size) { /* at most one cut by the caller; the packets cut too */
-    assert_true(counters.parsed_bytes <= counters.bytes + 64 + counters.bytes / 50);
-  }
-  alo_tds_reader_close(reader);
-}
-
-static void same(const char *name, const char *how, size_t number, const tds_transcript *got,
-                 const tds_transcript *whole) {
-  if (strcmp(got->text, whole->text) != 0) {
-    fail_msg("%s, %s %zu: got\n%swhole\n%s", name, how, number, got->text, whole->text);
-  }
-}
-
-/* The same messages in packets of `payload` bytes. */
-static recording reframe(const recording *file, size_t payload) {
-  recording made = {malloc(file->size * 9 + 64), 0};
-  assert_non_null(made.data);
-  alo_tds_frames frames = {0};
-  aloft_bytes input = {file->data, file->size};
-  aloft_bytes slice;
-  uint8_t *packet = NULL;
-  alo_tds_frame frame;
-  while ((frame = alo_tds_frames_next(&frames, &input, &slice)) != ALO_TDS_FRAME_NEED) {
-    assert_int_not_equal(frame, ALO_TDS_FRAME_BROKEN);
-    if (frame == ALO_TDS_FRAME_END) {
-      packet[1] = ALO_TDS_STATUS_EOM;
-      packet = NULL;
-      continue;
-    }
-    for (size_t at = 0; at < slice.size; at++) {
-      size_t length = packet ? (size_t)(packet[2] << 8 | packet[3]) : 0;
-      if (!packet || length == payload + 8) {
-        packet = made.data + made.size;
-        memcpy(packet, (const uint8_t[8]){ALO_TDS_REPLY, 0, 0, 8, 0, 0, 0, 0}, 8);
-        made.size += 8;
-        length = 8;
-      }
-      length++;
-      packet[2] = (uint8_t)(length >> 8);
-      packet[3] = (uint8_t)length;
-      made.data[made.size++] = ((const uint8_t *)slice.data)[at];
-    }
-  }
-  return made;
-}
-
-/* Offsets in errors differ when packets do; answers do not. None of these has one. */
-static void check_reframed(const char *name, const recording *file, const tds_transcript *whole) {
-  for (size_t payload = 1; payload <= REFRAME_MAX; payload++) {
-    recording made = reframe(file, payload);
-    tds_transcript got;
-    tds_transcript_init(&got, made.size);
-    read_pieces(&got, &made, made.size, made.size);
-    same(name, "in packets of", payload, &got, whole);
-    if (payload < 4) {
-      read_pieces(&got, &made, 1, 1);
-      same(name, "byte by byte in packets of", payload, &got, whole);
-    }
-    tds_transcript_fini(&got);
-    free(made.data);
-  }
-}
-
-static void check_cuts(const char *name, const recording *file, const tds_transcript *whole) {
-  static const size_t pieces[] = {1, 2, 3, 7};
-  tds_transcript got;
-  tds_transcript_init(&got, file->size);
-  for (size_t at = 0; at < sizeof pieces / sizeof *pieces; at++) {
-    read_pieces(&got, file, pieces[at], pieces[at]);
-    same(name, "in pieces of", pieces[at], &got, whole);
-  }
-  for (size_t split = 1; split < file->size; split++) {
-    read_pieces(&got, file, split, file->size);
-    same(name, "split at", split, &got, whole);
-  }
-  tds_transcript_fini(&got);
-}
+/* ---- tests ---- */
 
 static void check_case(const char *name, const expectation *expected) {
   static const char *const sizes[] = {"packet4096", "packet512"};
@@ -411,18 +316,16 @@ static void check_case(const char *name, const expectation *expected) {
     assert_non_null(file.data);
     tds_transcript whole;
     tds_transcript_init(&whole, file.size);
-    read_pieces(&whole, &file, file.size, file.size);
+    aloft_bytes stream = {file.data, file.size};
+    tds_cuts_read(&whole, stream, file.size, file.size);
     if (expected) {
       check(path, &whole, expected);
     }
-    check_cuts(path, &file, &whole);
-    check_reframed(path, &file, &whole);
+    tds_cuts_check(path, stream, &whole);
     tds_transcript_fini(&whole);
     free(file.data);
   }
 }
-
-/* ---- tests ---- */
 
 static void test_cases(void **state) {
   (void)state;
@@ -467,14 +370,13 @@ static void test_login(void **state) {
     skip();
   }
   size_t prelogin = (size_t)(file.data[2] << 8 | file.data[3]);
-  recording login = {file.data + prelogin, file.size - prelogin};
+  aloft_bytes login = {file.data + prelogin, file.size - prelogin};
   tds_transcript whole;
   tds_transcript_init(&whole, login.size);
-  read_pieces(&whole, &login, login.size, login.size);
+  tds_cuts_read(&whole, login, login.size, login.size);
   assert_non_null(strstr(whole.text, "\nlogin 1 74000004 "));
   assert_non_null(strstr(whole.text, "\nend\n"));
-  check_cuts("login", &login, &whole);
-  check_reframed("login", &login, &whole);
+  tds_cuts_check("login", login, &whole);
   tds_transcript_fini(&whole);
   free(file.data);
 }
