@@ -48,6 +48,10 @@ ALOFT_API aloft_status aloft_wait(aloft_loop *loop, aloft_op *op);
 /* The loop's clock, as of the beginning of this turn. */
 ALOFT_API uint64_t aloft_loop_now(const aloft_loop *loop);
 
+/* Why the last open on this loop was refused (aloft_tds_open, aloft_tds_pool_open...), until the
+ * next one is; NULL: none was. Opens keep it here, since there is no object yet. */
+ALOFT_API const aloft_error *aloft_loop_error(const aloft_loop *loop);
+
 /* A timer: completes with ALOFT_TIMEOUT when its timeout or deadline (one is required) is over. */
 ALOFT_API aloft_status aloft_sleep_start(aloft_loop *loop, aloft_op *op);
 

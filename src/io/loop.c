@@ -74,6 +74,25 @@ aloft_status aloft_loop_open(aloft_loop **loop, const aloft_loop_config *config)
   return alo_loop_open_on(loop, config, driver);
 }
 
+/* ---- refusals ---- */
+
+const aloft_error *alo_loop_refuse(aloft_loop *loop, aloft_status status,
+                                   const aloft_error *error) {
+  loop->refused = error ? *error : *aloft_status_error(status);
+  loop->refused.server = loop->refused.procedure = (aloft_text){NULL, 0};
+  aloft_text *message = &loop->refused.message;
+  if (message->size >= sizeof loop->refused_text)
+    message->size = sizeof loop->refused_text - 1;
+  if (message->size)
+    memcpy(loop->refused_text, message->data, message->size);
+  message->data = loop->refused_text;
+  return &loop->refused;
+}
+
+const aloft_error *aloft_loop_error(const aloft_loop *loop) {
+  return loop->refused.status == ALOFT_OK ? NULL : &loop->refused;
+}
+
 /* ---- outputs and residents ---- */
 
 void alo_loop_output(aloft_loop *loop, alo_output *output) {

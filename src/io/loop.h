@@ -35,11 +35,17 @@ struct aloft_loop {
   bool input_left; /* a stream stopped reading at its share of the turn */
   unsigned input_left_turns;
   uint64_t turns;
+  aloft_error refused; /* of the last open that was refused: there is no object to keep it */
+  char refused_text[256];
 };
 
 /* aloft_loop_open over any driver, which the loop then owns (also when this fails). */
 aloft_status alo_loop_open_on(aloft_loop **loop, const aloft_loop_config *config,
                               alo_driver *driver);
+
+/* Keeps the error of an open that is refused until the next one is: a copy of `error`, its message
+ * cut at 255 bytes, without its other texts (NULL: the status's constant one). Returns it. */
+const aloft_error *alo_loop_refuse(aloft_loop *loop, aloft_status status, const aloft_error *error);
 
 void alo_loop_output(aloft_loop *loop, alo_output *output);
 void alo_loop_output_forget(aloft_loop *loop, alo_output *output);

@@ -274,6 +274,10 @@ aloft_bytes alo_tds_reader_feature(const alo_tds_reader *reader, uint8_t *id) {
   return reader->feature;
 }
 
+uint16_t alo_tds_reader_spid(const alo_tds_reader *reader) {
+  return reader->frames.spid;
+}
+
 const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset,
                                   bool *unsupported) {
   *offset = reader->broken_at;

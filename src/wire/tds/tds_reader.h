@@ -116,6 +116,8 @@ int32_t alo_tds_reader_return_status(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_return_value(const alo_tds_reader *reader);
 const alo_tds_cell *alo_tds_reader_return_cell(const alo_tds_reader *reader);
 aloft_bytes alo_tds_reader_feature(const alo_tds_reader *reader, uint8_t *id);
+/* The server's process id, as in the header of the last packet. */
+uint16_t alo_tds_reader_spid(const alo_tds_reader *reader);
 /* BROKEN: what, and the offset in the connection's stream up to which it was understood (just
  * after the field that is wrong). `unsupported`: well-formed, but Aloft
  * does not have it (ALTMETADATA, ALTROW): a clear error rather than a protocol error. */

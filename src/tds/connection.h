@@ -1,0 +1,221 @@
+/* The inside of a connection to SQL Server, shared by the files of this folder.
+ *
+ * connection.c  life: open, fail, close; what the stream tells
+ * receive.c     bytes from the stream to the reader, and whom they are for
+ * login.c       PRELOGIN, LOGIN7 and the answer to it
+ * session.c     what ENVCHANGE tells of the session
+ * query.c       queries: started, waiting, sent, finished
+ * step.c        the answer, step by step
+ * values.c      columns and values of the current row
+ * attention.c   cancel and timeout: what the wire still owes
+ * detail.c      errors with their texts
+ * pool.c        the pool
+ *
+ * The reader is never moved while someone may look at what it shows: from the moment a query is
+ * finished until its `done` has run (`finished`), received bytes only gather. */
+#ifndef ALO_TDS_CONNECTION_H
+#define ALO_TDS_CONNECTION_H
+
+#include <aloft/tds.h>
+
+#include "loop.h"
+#include "stream.h"
+#include "tds_reader.h"
+#include "tds_request.h"
+#include "timer.h"
+
+enum {
+  ALO_TDS_PARAMS_MAX = 2100,
+  ALO_TDS_NAME_MAX = 384,     /* bytes of a database's or server's name: 128 UTF-16 units */
+  ALO_TDS_PRELOGIN_MAX = 4096 /* bytes of the server's PRELOGIN */
+};
+
+typedef enum alo_tds_phase {
+  ALO_TDS_DIALLING,
+  ALO_TDS_PRELOGIN_SENT,
+  ALO_TDS_LOGIN_SENT,
+  ALO_TDS_LOGGED_IN,
+  ALO_TDS_DEAD /* `failed` says why; an answer that has arrived whole may still be read */
+} alo_tds_phase;
+
+/* What the server still has to say about a query that is gone. */
+typedef enum alo_tds_owed {
+  ALO_TDS_OWED_NOTHING,
+  ALO_TDS_OWED_ANSWER,         /* the end of a message */
+  ALO_TDS_OWED_ACKNOWLEDGEMENT /* a DONE with the attention bit, and the end of its message */
+} alo_tds_owed;
+
+/* An error with memory for its texts. */
+typedef struct alo_tds_detail {
+  aloft_error error;
+  alo_buffer text;
+} alo_tds_detail;
+
+/* What a connect needs; see connection_string.h. */
+typedef struct alo_tds_settings {
+  aloft_text host, database, user, password, application, workstation;
+  uint16_t port;
+  bool encrypt; /* Mandatory or Strict */
+  uint32_t packet_size;
+  uint64_t connect_timeout_ns;
+} alo_tds_settings;
+
+typedef struct alo_tds_login_state alo_tds_login_state;
+
+struct aloft_tds {
+  alo_owner owner; /* first */
+  aloft_loop *loop;
+  alo_resident resident;
+  alo_stream stream;
+  alo_tds_reader *reader;
+  alo_tds_writer writer; /* into stream.tx */
+  size_t passed;         /* bytes at the front of stream.rx that the reader has passed */
+
+  alo_tds_phase phase;
+  bool closing;
+  aloft_op *opening;  /* the caller's; NULL: none, or done */
+  alo_timer deadline; /* of the connect; later of what a cancelled query is owed */
+  aloft_item end;     /* frees the connection */
+  aloft_status failed;
+  alo_tds_detail failure;
+  aloft_error unsent;         /* `failure` for queries that had not been written */
+  alo_tds_login_state *login; /* until login is over */
+
+  uint64_t transaction; /* the descriptor, 0: none */
+  char database[ALO_TDS_NAME_MAX], server_name[ALO_TDS_NAME_MAX];
+  size_t database_size, server_name_size;
+  uint8_t server_version[4];
+  uint32_t spid;
+
+  uint64_t cancel_timeout_ns;
+  size_t tx_bytes_max;
+  uint32_t queries_max;
+
+  aloft_tds_query *first, *last; /* waiting for their turn */
+  uint32_t waiting_count;
+  alo_buffer waiting;        /* their messages, each in one unbounded packet */
+  aloft_tds_query *active;   /* sent; the answer read is its own */
+  aloft_tds_query *finished; /* its done has not run */
+  uint32_t sent_packet_size; /* of the active query's message */
+  bool sent_reset;           /* the active query's message asks for a reset */
+  bool reset;                /* the next query's shall */
+  bool stepping;             /* inside step */
+  bool in_row;               /* values may be asked for */
+  bool failed_query;         /* `detail` holds the active query's first error */
+  bool misused;              /* `detail` holds what an accessor was asked in vain */
+  alo_tds_owed owed;
+  alo_tds_detail detail;  /* of the active query */
+  alo_tds_detail refusal; /* of the last refused start */
+  aloft_tds_column *columns;
+  uint32_t column_room;
+  bool columns_shown; /* `columns` is of the current result set */
+  uint64_t attentions;
+
+  aloft_tds_pool *pool;
+  void *slot; /* of the pool */
+};
+
+static inline aloft_tds_query *alo_tds_query_of(aloft_op *op) {
+  return ALOFT_CONTAINER(op, aloft_tds_query, op);
+}
+
+static inline bool alo_tds_flying(const aloft_tds_query *query) {
+  return query->op.own.state == ALO_OP_FLYING;
+}
+
+/* ---- connection.c ---- */
+
+/* The connection is dead from now on, with this status and text (a constant or NULL), errno or 0;
+ * all its operations are finished. The second failure finds nothing to do. */
+void alo_tds_connection_fail(aloft_tds *tds, aloft_status status, const char *text, int system);
+/* The same with `failure` filled already. */
+void alo_tds_connection_fail_filled(aloft_tds *tds, aloft_status status);
+/* Login is over: the opening operation completes, and the queries that waited are sent. */
+void alo_tds_opened(aloft_tds *tds);
+/* aloft_tds_close without an operation, for the pool and the loop too. Idempotent. */
+void alo_tds_end(aloft_tds *tds);
+/* Gives what is owed, or the connect, a time limit. 0: none any more. */
+void alo_tds_deadline(aloft_tds *tds, uint64_t timeout_ns);
+
+/* ---- receive.c ---- */
+
+/* The reader's next event from what has been received. Lets go of the blocks that it has passed,
+ * but only when it needs more: until then what it has shown stays. */
+alo_tds_event alo_tds_next(aloft_tds *tds);
+/* Bytes have arrived, or whoever was in their way is gone: gives them to whom they are for. */
+void alo_tds_receive(aloft_tds *tds);
+/* True when the rest of the message being read has arrived. */
+bool alo_tds_answer_arrived(const aloft_tds *tds);
+/* The connection fails with what the reader found wrong. */
+void alo_tds_broken(aloft_tds *tds);
+
+/* ---- login.c ---- */
+
+/* Reads the connection string, under the config's own user, password and timeout. */
+aloft_status alo_tds_settings_read(aloft_tds *tds, const aloft_tds_config *config,
+                                   alo_tds_settings *settings);
+/* Takes the connection string and the credentials apart, refuses what this build cannot do, and
+ * keeps the rest until login is over. On an error `failure` says what is wrong. */
+aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config);
+/* Begins to connect, within the configured time. */
+aloft_status alo_tds_login_dial(aloft_tds *tds);
+void alo_tds_prelogin_send(aloft_tds *tds);
+void alo_tds_prelogin_read(aloft_tds *tds);
+void alo_tds_login_read(aloft_tds *tds);
+/* Wipes the credentials, also in output that has been written. */
+void alo_tds_login_forget(aloft_tds *tds);
+/* The same, and releases what login needed. */
+void alo_tds_login_close(aloft_tds *tds);
+/* The stream has ended during login. */
+void alo_tds_login_ended(aloft_tds *tds);
+
+/* ---- session.c ---- */
+
+void alo_tds_session_change(aloft_tds *tds);
+
+/* ---- query.c ---- */
+
+/* Sends the first waiting query when nothing is in its way. */
+void alo_tds_send_next(aloft_tds *tds);
+/* Decides a query of this connection, waiting or active. */
+void alo_tds_query_finish(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
+                          const aloft_error *error);
+/* Takes a waiting query and its message out of the queue. */
+void alo_tds_query_unqueue(aloft_tds *tds, aloft_tds_query *query);
+/* The active query has something to read: its `ready` is called, or its rows are skipped. */
+void alo_tds_query_readable(aloft_tds *tds);
+/* step has said PENDING: `ready` is called when more has arrived. */
+void alo_tds_query_pends(aloft_tds_query *query);
+/* True until the caller has been told of what has arrived. */
+bool alo_tds_query_untold(const aloft_tds_query *query);
+
+/* ---- step.c ---- */
+
+/* Reads the active query's answer without showing rows, as far as it has arrived. */
+void alo_tds_step_over(aloft_tds *tds);
+
+/* ---- attention.c ---- */
+
+/* The `stop` of a query. */
+bool alo_tds_query_stop(aloft_op *op, aloft_status why);
+/* Finishes a query before its answer has been read: takes it back, or asks the server to stop. */
+void alo_tds_query_abandon(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
+                           const aloft_error *error);
+/* Reads what is owed. */
+void alo_tds_drain(aloft_tds *tds);
+
+/* ---- detail.c ---- */
+
+void alo_tds_detail_init(alo_tds_detail *detail, const aloft_allocator *heap);
+void alo_tds_detail_fini(alo_tds_detail *detail);
+/* Without memory for the texts, the status's own text takes their place. */
+void alo_tds_detail_message(alo_tds_detail *detail, const alo_tds_message *message);
+void alo_tds_detail_format(alo_tds_detail *detail, aloft_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+/* `message` as an error of the public kind; its texts are the message's. */
+aloft_error alo_tds_error_of(const alo_tds_message *message);
+
+#endif

@@ -1,0 +1,344 @@
+/* PRELOGIN, LOGIN7 and the server's answer to it (MS-TDS 2.2.6.4, 2.2.6.5, 3.2.5). */
+#include <aloft/version.h>
+
+#include <string.h>
+
+#include "connection.h"
+#include "heap.h"
+#include "utf16.h"
+
+enum {
+  FIELD_MAX = 128,      /* UTF-16 units of a text in LOGIN7 */
+  SEVERITY_ERROR = 11,  /* up to 10: a message */
+  VERSION_LEAST = 0x72, /* TDS 7.2: tokens have had their present shape since */
+  LOGIN_ERROR_FIRST = 18400,
+  LOGIN_ERROR_LAST = 18499,
+  CONNECT_SECONDS = 15
+};
+
+struct alo_tds_login_state {
+  size_t size; /* allocated */
+  alo_tds_settings settings;
+  alo_tds_frames frames;
+  size_t prelogin_size;
+  uint8_t prelogin[ALO_TDS_PRELOGIN_MAX];
+  bool refused; /* `failure` holds the server's error */
+  bool acknowledged;
+  size_t texts_size;
+  char texts[]; /* of the settings */
+};
+
+/* ---- credentials ---- */
+
+/* Through a volatile pointer, so that it is not left out as without effect. */
+static void wipe(void *memory, size_t size) {
+  volatile uint8_t *bytes = memory;
+  while (size--)
+    bytes[size] = 0;
+}
+
+void alo_tds_login_forget(aloft_tds *tds) {
+  if (!tds->login)
+    return;
+  wipe(tds->login->texts, tds->login->texts_size);
+  if (tds->stream.tx.data && (!tds->stream.open || alo_buffer_size(&tds->stream.tx) == 0))
+    wipe(tds->stream.tx.data, tds->stream.tx.room);
+}
+
+void alo_tds_login_close(aloft_tds *tds) {
+  alo_tds_login_forget(tds);
+  if (tds->login)
+    alo_heap_give(&tds->loop->heap, tds->login, tds->login->size);
+  tds->login = NULL;
+}
+
+/* ---- settings ---- */
+
+static aloft_status refuse(aloft_tds *tds, aloft_status status, const char *text) {
+  alo_tds_detail_format(&tds->failure, status, "%s", text);
+  return status;
+}
+
+static aloft_status check_field(aloft_tds *tds, const char *name, aloft_text text) {
+  size_t units = text.data ? alo_utf8_utf16_count(text.data, text.size) : 0;
+  if (units <= FIELD_MAX)
+    return ALOFT_OK;
+  alo_tds_detail_format(&tds->failure, ALOFT_ARGUMENT,
+                        units == SIZE_MAX ? "the %s is not well-formed UTF-8"
+                                          : "the %s is longer than 128 characters",
+                        name);
+  return ALOFT_ARGUMENT;
+}
+
+static aloft_status check_settings(aloft_tds *tds, const alo_tds_settings *settings) {
+  const struct {
+    const char *name;
+    aloft_text text;
+  } fields[] = {{"server", settings->host},
+                {"database", settings->database},
+                {"user", settings->user},
+                {"password", settings->password},
+                {"application name", settings->application},
+                {"workstation id", settings->workstation}};
+  if (settings->encrypt)
+    return refuse(tds, ALOFT_ENCRYPTION,
+                  "this build of Aloft cannot encrypt, and encryption is asked for (it is the "
+                  "default): Encrypt=Optional connects in the clear, for trusted networks only");
+  if (!settings->host.size)
+    return refuse(tds, ALOFT_ARGUMENT, "the connection string names no Server");
+  aloft_status status = ALOFT_OK;
+  for (size_t at = 0; at < sizeof fields / sizeof *fields && status == ALOFT_OK; at++)
+    status = check_field(tds, fields[at].name, fields[at].text);
+  return status;
+}
+
+static void move_text(alo_tds_login_state *state, aloft_text *text) {
+  if (!text->data)
+    return;
+  char *at = state->texts + state->texts_size;
+  if (text->size)
+    memcpy(at, text->data, text->size);
+  state->texts_size += text->size;
+  text->data = at;
+}
+
+static aloft_status keep_settings(aloft_tds *tds, const alo_tds_settings *settings) {
+  alo_tds_settings own = *settings;
+  aloft_text *texts[] = {&own.host,     &own.database,    &own.user,
+                         &own.password, &own.application, &own.workstation};
+  size_t size = sizeof(alo_tds_login_state);
+  for (size_t at = 0; at < sizeof texts / sizeof *texts; at++)
+    size += texts[at]->size;
+  alo_tds_login_state *state = alo_heap_take(&tds->loop->heap, size);
+  if (!state)
+    return ALOFT_NO_MEMORY;
+  state->size = size;
+  for (size_t at = 0; at < sizeof texts / sizeof *texts; at++)
+    move_text(state, texts[at]);
+  state->settings = own;
+  tds->login = state;
+  return ALOFT_OK;
+}
+
+aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config) {
+  alo_tds_settings settings = {0};
+  aloft_status status = alo_tds_settings_read(tds, config, &settings);
+  if (status == ALOFT_OK)
+    status = check_settings(tds, &settings);
+  return status == ALOFT_OK ? keep_settings(tds, &settings) : status;
+}
+
+aloft_status alo_tds_login_dial(aloft_tds *tds) {
+  const alo_tds_settings *settings = &tds->login->settings;
+  aloft_status status = alo_stream_dial(&tds->stream, settings->host, settings->port);
+  if (status == ALOFT_OK) {
+    uint64_t timeout = settings->connect_timeout_ns;
+    alo_tds_deadline(tds, timeout ? timeout : ALOFT_SECONDS(CONNECT_SECONDS));
+  } else if (status != ALOFT_NO_MEMORY) {
+    alo_tds_detail_format(&tds->failure, status, "%.*s, port %u: %s", ALOFT_PRINT(settings->host),
+                          (unsigned)settings->port, aloft_status_meaning(status));
+    tds->failure.error.system = tds->stream.error;
+  }
+  return status;
+}
+
+/* ---- PRELOGIN ---- */
+
+static void end_message(aloft_tds *tds) {
+  aloft_status status = alo_tds_message_end(&tds->writer);
+  if (status == ALOFT_OK)
+    alo_stream_send(&tds->stream);
+  else
+    alo_tds_connection_fail(tds, status, NULL, 0);
+}
+
+void alo_tds_prelogin_send(aloft_tds *tds) {
+  const alo_tds_prelogin prelogin = {
+      .version = {ALOFT_VERSION_MAJOR, ALOFT_VERSION_MINOR, 0, ALOFT_VERSION_PATCH},
+      .encryption = ALO_TDS_ENCRYPT_NOT_SUP,
+      .has_encryption = true};
+  tds->phase = ALO_TDS_PRELOGIN_SENT;
+  alo_tds_message_begin(&tds->writer, ALO_TDS_PRELOGIN, 0);
+  alo_tds_put_prelogin(&tds->writer, &prelogin, false);
+  end_message(tds);
+}
+
+/* The password follows only when the server agrees to the clear. */
+static void send_login(aloft_tds *tds) {
+  const alo_tds_settings *settings = &tds->login->settings;
+  const alo_tds_login login = {.packet_size = settings->packet_size,
+                               .host = settings->workstation,
+                               .user = settings->user,
+                               .password = settings->password,
+                               .application = settings->application,
+                               .server = settings->host,
+                               .library = ALOFT_TEXT("Aloft"),
+                               .database = settings->database,
+                               .utf8_feature = true};
+  tds->phase = ALO_TDS_LOGIN_SENT;
+  tds->stream.want_drained = true; /* then the credentials are wiped */
+  alo_tds_message_begin(&tds->writer, ALO_TDS_LOGIN7, 0);
+  alo_tds_put_login(&tds->writer, &login);
+  end_message(tds);
+}
+
+static void take_prelogin(aloft_tds *tds) {
+  const alo_tds_login_state *state = tds->login;
+  alo_tds_prelogin prelogin;
+  const char *wrong =
+      alo_tds_parse_prelogin((aloft_bytes){state->prelogin, state->prelogin_size}, &prelogin);
+  if (wrong)
+    alo_tds_connection_fail(tds, ALOFT_PROTOCOL, wrong, 0);
+  else if (prelogin.has_encryption && prelogin.encryption != ALO_TDS_ENCRYPT_NOT_SUP)
+    alo_tds_connection_fail(
+        tds, ALOFT_ENCRYPTION,
+        "the server wants the login encrypted, which this build of Aloft cannot do: no "
+        "credential was sent",
+        0);
+  else
+    send_login(tds);
+}
+
+static bool gather_prelogin(alo_tds_login_state *state, aloft_bytes piece) {
+  if (state->frames.type != ALO_TDS_REPLY ||
+      piece.size > sizeof state->prelogin - state->prelogin_size)
+    return false;
+  memcpy(state->prelogin + state->prelogin_size, piece.data, piece.size);
+  state->prelogin_size += piece.size;
+  return true;
+}
+
+/* True when the whole answer is there, or the connection has failed. */
+static bool read_prelogin(aloft_tds *tds, aloft_bytes *input) {
+  aloft_bytes piece;
+  for (;;) {
+    switch (alo_tds_frames_next(&tds->login->frames, input, &piece)) {
+    case ALO_TDS_FRAME_NEED:
+      return false;
+    case ALO_TDS_FRAME_END:
+      take_prelogin(tds);
+      return true;
+    case ALO_TDS_FRAME_PAYLOAD:
+      if (gather_prelogin(tds->login, piece))
+        break;
+      /* fall through */
+    case ALO_TDS_FRAME_BROKEN:
+      alo_tds_connection_fail(
+          tds, ALOFT_PROTOCOL,
+          "the peer's first bytes are no answer to PRELOGIN: is it a SQL Server?", 0);
+      return true;
+    }
+  }
+}
+
+void alo_tds_prelogin_read(aloft_tds *tds) {
+  bool over = false;
+  while (!over && tds->stream.rx.size) {
+    const alo_block *block = tds->stream.rx.first;
+    aloft_bytes input = {block->data + block->begin, block->end - block->begin};
+    size_t before = input.size;
+    over = read_prelogin(tds, &input);
+    alo_stream_drop(&tds->stream, before - input.size);
+  }
+}
+
+/* ---- the answer to LOGIN7 ---- */
+
+static void note_server(aloft_tds *tds, aloft_text name) {
+  if (!name.size || name.size > sizeof tds->server_name)
+    return;
+  memcpy(tds->server_name, name.data, name.size);
+  tds->server_name_size = name.size;
+}
+
+static void take_loginack(aloft_tds *tds) {
+  const alo_tds_loginack *loginack = alo_tds_reader_loginack(tds->reader);
+  if (loginack->tds_version >> 24 < VERSION_LEAST) {
+    alo_tds_connection_fail(tds, ALOFT_UNSUPPORTED,
+                            "the server speaks TDS below 7.2 (SQL Server 2000 or older)", 0);
+    return;
+  }
+  memcpy(tds->server_version, loginack->version, sizeof tds->server_version);
+  if (!tds->server_name_size)
+    note_server(tds, loginack->program);
+  tds->login->acknowledged = true;
+}
+
+static void take_message(aloft_tds *tds) {
+  const alo_tds_message *message = alo_tds_reader_message(tds->reader);
+  note_server(tds, message->server);
+  if (message->severity < SEVERITY_ERROR || tds->login->refused)
+    return;
+  tds->login->refused = true;
+  alo_tds_detail_message(&tds->failure, message);
+}
+
+static void fail_refused(aloft_tds *tds) {
+  int32_t number = tds->failure.error.number;
+  aloft_status status =
+      number >= LOGIN_ERROR_FIRST && number <= LOGIN_ERROR_LAST ? ALOFT_AUTH : ALOFT_SERVER;
+  tds->failure.error.status = status;
+  alo_tds_connection_fail_filled(tds, status);
+}
+
+static void take_end(aloft_tds *tds) {
+  const alo_tds_login_state *state = tds->login;
+  if (state->acknowledged)
+    alo_tds_opened(tds);
+  else if (state->refused)
+    fail_refused(tds);
+  else
+    alo_tds_connection_fail(tds, ALOFT_PROTOCOL,
+                            "the server's answer to LOGIN7 neither grants nor refuses it", 0);
+}
+
+/* False: the connection waits for more. */
+static bool take_event(aloft_tds *tds) {
+  switch (alo_tds_next(tds)) {
+  case ALO_TDS_NEED:
+    return false;
+  case ALO_TDS_ENVCHANGE:
+    alo_tds_session_change(tds);
+    return true;
+  case ALO_TDS_LOGINACK:
+    take_loginack(tds);
+    return true;
+  case ALO_TDS_MESSAGE:
+    take_message(tds);
+    return true;
+  case ALO_TDS_DONE:
+  case ALO_TDS_FEATURE_ACK:
+    return true;
+  case ALO_TDS_END:
+    tds->spid = alo_tds_reader_spid(tds->reader);
+    take_end(tds);
+    return true;
+  default:
+    alo_tds_broken(tds);
+    return true;
+  }
+}
+
+void alo_tds_login_read(aloft_tds *tds) {
+  while (tds->phase == ALO_TDS_LOGIN_SENT && take_event(tds)) {
+  }
+}
+
+void alo_tds_login_ended(aloft_tds *tds) {
+  const alo_stream *stream = &tds->stream;
+  if (tds->login->refused) {
+    fail_refused(tds);
+  } else if (tds->phase == ALO_TDS_DIALLING) {
+    const alo_tds_settings *settings = &tds->login->settings;
+    alo_tds_detail_format(&tds->failure, stream->failed, "%.*s, port %u: %s",
+                          ALOFT_PRINT(settings->host), (unsigned)settings->port,
+                          aloft_status_meaning(stream->failed));
+    tds->failure.error.system = stream->error;
+    alo_tds_connection_fail_filled(tds, stream->failed);
+  } else if (stream->failed == ALOFT_NO_MEMORY) {
+    alo_tds_connection_fail(tds, ALOFT_NO_MEMORY, NULL, 0);
+  } else {
+    alo_tds_connection_fail(tds, ALOFT_CONNECT, "the server ended the connection during login",
+                            stream->error);
+  }
+}

@@ -1,0 +1,297 @@
+/* Queries: started, waiting for their turn, sent, finished. One is on the wire at a time. */
+#include <string.h>
+
+#include "connection.h"
+
+/* A waiting message lies in one packet without a limit, whose header is left out when it is sent;
+ * the transaction descriptor is at a fixed place in its ALL_HEADERS (MS-TDS 2.2.5.3). */
+enum { DESCRIPTOR_AT = ALO_TDS_HEADER_SIZE + 10, DESCRIPTOR_SIZE = 8 };
+
+/* own.flags of a query */
+enum {
+  IS_RPC = 0x01,
+  WANTS_READY = 0x02,  /* step has said PENDING since ready was called, or it never was */
+  READY_QUEUED = 0x04, /* in the loop's queue */
+};
+
+static void run_query(alo_ops *ops, aloft_item *item);
+
+static const alo_op_kind query_kind = {{run_query}, alo_tds_query_stop};
+
+/* ---- the end ---- */
+
+/* `done` may free the query, start it again, or close the connection, whose memory stays until its
+ * own item has run. */
+static void run_query(alo_ops *ops, aloft_item *item) {
+  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
+  aloft_tds *tds = op->own.owner;
+  bool held = tds->finished == alo_tds_query_of(op);
+  alo_op_run(ops, item);
+  if (!held)
+    return;
+  tds->finished = NULL;
+  if (tds->stream.rx.size)
+    alo_tds_receive(tds);
+}
+
+static bool is_written(const aloft_tds *tds, const aloft_tds_query *query) {
+  return tds->stream.tx_written >= query->own.tx_end;
+}
+
+void alo_tds_query_finish(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
+                          const aloft_error *error) {
+  if (tds->active == query) {
+    query->op.written = is_written(tds, query);
+    tds->active = NULL;
+    tds->finished = query;
+    tds->in_row = false;
+  }
+  alo_op_finish(&query->op, status, error);
+}
+
+/* ---- waiting ---- */
+
+static size_t waiting_size(const aloft_tds_query *query) {
+  return (size_t)(query->own.tx_end - query->own.tx_begin);
+}
+
+static void queue_last(aloft_tds *tds, aloft_tds_query *query, size_t size) {
+  query->own.tx_begin = 0;
+  query->own.tx_end = size;
+  query->own.next = NULL;
+  if (tds->last)
+    tds->last->own.next = query;
+  else
+    tds->first = query;
+  tds->last = query;
+  tds->waiting_count++;
+}
+
+static void cut_out(alo_buffer *buffer, size_t at, size_t size) {
+  uint8_t *hole = buffer->data + buffer->begin + at;
+  memmove(hole, hole + size, alo_buffer_size(buffer) - at - size);
+  buffer->end -= size;
+}
+
+void alo_tds_query_unqueue(aloft_tds *tds, aloft_tds_query *query) {
+  size_t at = 0;
+  aloft_tds_query *before = NULL;
+  for (aloft_tds_query *other = tds->first; other != query; other = other->own.next) {
+    at += waiting_size(other);
+    before = other;
+  }
+  if (before)
+    before->own.next = query->own.next;
+  else
+    tds->first = query->own.next;
+  if (tds->last == query)
+    tds->last = before;
+  tds->waiting_count--;
+  if (before)
+    cut_out(&tds->waiting, at, waiting_size(query));
+  else
+    alo_buffer_take(&tds->waiting, waiting_size(query));
+}
+
+/* ---- sending ---- */
+
+static uint8_t message_type(const aloft_tds_query *query) {
+  return query->own.flags & IS_RPC ? ALO_TDS_RPC : ALO_TDS_SQL_BATCH;
+}
+
+/* A reset ends the transaction before the query runs. */
+static uint64_t transaction_of(const aloft_tds *tds) {
+  return tds->reset ? 0 : tds->transaction;
+}
+
+static void begin_message(aloft_tds *tds, const aloft_tds_query *query) {
+  alo_tds_message_begin(&tds->writer, message_type(query),
+                        tds->reset ? (uint8_t)ALO_TDS_STATUS_RESET : 0);
+}
+
+/* The message at the end of `tx` is the query's. */
+static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
+  query->own.tx_end = alo_stream_tx_end(&tds->stream);
+  query->own.tx_begin = query->own.tx_end - size;
+  tds->active = query;
+  tds->sent_packet_size = tds->writer.packet_size;
+  tds->sent_reset = tds->reset;
+  tds->reset = false;
+  tds->failed_query = false;
+  tds->misused = false;
+  tds->columns_shown = false;
+  alo_stream_send(&tds->stream);
+}
+
+static aloft_status send_waiting(aloft_tds *tds, aloft_tds_query *query) {
+  uint8_t *message = tds->waiting.data + tds->waiting.begin;
+  uint64_t transaction = transaction_of(tds);
+  for (unsigned at = 0; at < DESCRIPTOR_SIZE; at++)
+    message[DESCRIPTOR_AT + at] = (uint8_t)(transaction >> (8 * at));
+  size_t before = alo_buffer_size(&tds->stream.tx);
+  begin_message(tds, query);
+  alo_tds_put(&tds->writer, message + ALO_TDS_HEADER_SIZE,
+              waiting_size(query) - ALO_TDS_HEADER_SIZE);
+  aloft_status status = alo_tds_message_end(&tds->writer);
+  alo_tds_query_unqueue(tds, query);
+  if (status == ALOFT_OK)
+    activate(tds, query, alo_buffer_size(&tds->stream.tx) - before);
+  return status;
+}
+
+static bool may_send(const aloft_tds *tds) {
+  return tds->phase == ALO_TDS_LOGGED_IN && !tds->active && !tds->owed;
+}
+
+void alo_tds_send_next(aloft_tds *tds) {
+  while (tds->first && may_send(tds)) {
+    aloft_tds_query *query = tds->first;
+    aloft_status status = send_waiting(tds, query);
+    if (status != ALOFT_OK)
+      alo_tds_query_finish(tds, query, status, NULL);
+  }
+}
+
+/* ---- starting ---- */
+
+static aloft_status refuse(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
+                           const char *text) {
+  alo_tds_detail_format(&tds->refusal, status, "%s", text);
+  return alo_op_refuse(&query->op, status, &tds->refusal.error);
+}
+
+static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
+  aloft_status status = alo_op_check(&tds->owner, &query->op);
+  if (status != ALOFT_OK)
+    return status;
+  if (tds->closing)
+    return alo_op_refuse(&query->op, ALOFT_CLOSED, NULL);
+  if (tds->phase == ALO_TDS_DEAD)
+    return alo_op_refuse(&query->op, tds->failed, &tds->failure.error);
+  if (!query->sql.data)
+    return refuse(tds, query, ALOFT_ARGUMENT, "a query needs its sql");
+  if (query->param_count > ALO_TDS_PARAMS_MAX || (query->param_count && !query->params))
+    return refuse(tds, query, ALOFT_ARGUMENT, "a query has at most 2,100 parameters");
+  if (tds->waiting_count >= tds->queries_max)
+    return refuse(tds, query, ALOFT_TOO_MANY,
+                  "as many queries wait on this connection as queries_max allows: wait for one to "
+                  "end, or raise it");
+  return ALOFT_OK;
+}
+
+static void put_query(alo_tds_writer *writer, const aloft_tds *tds, const aloft_tds_query *query,
+                      size_t *bad) {
+  uint64_t transaction = transaction_of(tds);
+  *bad = query->param_count;
+  if (query->own.flags & IS_RPC)
+    alo_tds_put_executesql(writer, transaction, query->sql, query->params, query->param_count, bad);
+  else
+    alo_tds_put_batch(writer, transaction, query->sql);
+}
+
+static aloft_status refuse_message(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
+                                   size_t bad) {
+  if (bad < query->param_count) {
+    aloft_text name = query->params[bad].name;
+    alo_tds_detail_format(&tds->refusal, status, "parameter %zu (%.*s): %s", bad + 1,
+                          name.size > 128 ? 128 : ALOFT_PRINT(name), aloft_status_meaning(status));
+    return alo_op_refuse(&query->op, status, &tds->refusal.error);
+  }
+  if (status == ALOFT_ARGUMENT)
+    return refuse(tds, query, status, "the sql is not well-formed UTF-8");
+  if (status == ALOFT_FULL)
+    return refuse(tds, query, status,
+                  "the requests not yet written exceed tx_bytes_max: wait, or raise it");
+  return alo_op_refuse(&query->op, status, NULL);
+}
+
+static bool over_limit(const aloft_tds *tds) {
+  return alo_buffer_size(&tds->stream.tx) + alo_buffer_size(&tds->waiting) > tds->tx_bytes_max;
+}
+
+static aloft_status start_now(aloft_tds *tds, aloft_tds_query *query, size_t *bad) {
+  size_t size, before = alo_buffer_size(&tds->stream.tx);
+  begin_message(tds, query);
+  put_query(&tds->writer, tds, query, bad);
+  aloft_status status = alo_tds_message_end(&tds->writer);
+  size = alo_buffer_size(&tds->stream.tx) - before;
+  if (status == ALOFT_OK && over_limit(tds)) {
+    tds->stream.tx.end -= size;
+    status = ALOFT_FULL;
+  }
+  if (status == ALOFT_OK)
+    activate(tds, query, size);
+  return status;
+}
+
+static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, size_t *bad) {
+  alo_tds_writer writer;
+  size_t size, before = alo_buffer_size(&tds->waiting);
+  alo_tds_writer_init(&writer, &tds->waiting, UINT32_MAX);
+  alo_tds_message_begin(&writer, message_type(query), 0);
+  put_query(&writer, tds, query, bad);
+  aloft_status status = alo_tds_message_end(&writer);
+  size = alo_buffer_size(&tds->waiting) - before;
+  if (status == ALOFT_OK && over_limit(tds)) {
+    tds->waiting.end -= size;
+    status = ALOFT_FULL;
+  }
+  if (status == ALOFT_OK)
+    queue_last(tds, query, size);
+  return status;
+}
+
+aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {
+  aloft_status status = check(tds, query);
+  if (status != ALOFT_OK)
+    return status;
+  size_t bad = 0;
+  query->own.tds = tds;
+  query->own.flags = WANTS_READY | (query->param_count ? IS_RPC : 0u);
+  status =
+      may_send(tds) && !tds->first ? start_now(tds, query, &bad) : start_later(tds, query, &bad);
+  if (status != ALOFT_OK)
+    return refuse_message(tds, query, status, bad);
+  query->rows_affected = -1;
+  query->returned = false;
+  query->return_status = 0;
+  alo_op_fly(&tds->owner, &query->op, &query_kind);
+  return ALOFT_OK;
+}
+
+/* ---- ready ---- */
+
+static void run_ready(alo_ops *ops, aloft_item *item) {
+  (void)ops;
+  aloft_tds_query *query = ALOFT_CONTAINER(item, aloft_tds_query, own.ready);
+  query->own.flags &= ~(uint32_t)READY_QUEUED;
+  if (!alo_tds_flying(query) || query->own.tds->active != query)
+    return;
+  if (query->ready)
+    query->ready(query);
+  else
+    alo_tds_step_over(query->own.tds);
+}
+
+static const alo_item_kind ready_kind = {run_ready};
+
+bool alo_tds_query_untold(const aloft_tds_query *query) {
+  return (query->own.flags & (WANTS_READY | READY_QUEUED)) != 0;
+}
+
+void alo_tds_query_pends(aloft_tds_query *query) {
+  query->own.flags |= WANTS_READY;
+}
+
+void alo_tds_query_readable(aloft_tds *tds) {
+  aloft_tds_query *query = tds->active;
+  if (!query->ready && !query->message) {
+    alo_tds_step_over(tds);
+    return;
+  }
+  if (!(query->own.flags & WANTS_READY) || query->own.flags & READY_QUEUED)
+    return;
+  query->own.flags = (query->own.flags & ~(uint32_t)WANTS_READY) | READY_QUEUED;
+  query->own.ready.kind = &ready_kind;
+  alo_ops_push(tds->owner.ops, &query->own.ready);
+}
