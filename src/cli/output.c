@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interrupt.h"
 #include "report.h"
 
 bool alo_output_open(alo_output *output, const char *path) {
@@ -63,7 +64,8 @@ alo_exit alo_output_close(alo_output *output) {
   alo_output_flush(output);
   if (output->file != stdout && fclose(output->file) != 0 && output->error == 0)
     output->error = errno;
-  if (output->error == 0 || output->error == EPIPE)
+  bool stopped = output->error == EINTR && alo_interrupt_signal() != 0;
+  if (output->error == 0 || output->error == EPIPE || stopped)
     return ALO_EXIT_OK;
   alo_report("%s: %s; what was printed is not complete", output->name, strerror(output->error));
   return ALO_EXIT_LOCAL;
