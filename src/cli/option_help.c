@@ -7,21 +7,18 @@ enum { HELP_COLUMN = 30, HELP_WIDTH = 80 };
 
 /* Prints words, broken before HELP_WIDTH, each new line indented to `indent`. */
 static void print_words(const char *text, int column, int indent) {
-  while (*text != '\0') {
+  for (bool first = true; *text != '\0'; first = false) {
     int size = (int)strcspn(text, " ");
-    if (column + size > HELP_WIDTH && column > indent) {
+    if (!first && column + 1 + size > HELP_WIDTH) {
       printf("\n%*s", indent, "");
       column = indent;
+    } else if (!first) {
+      printf(" ");
+      column++;
     }
     printf("%.*s", size, text);
     column += size;
-    text += size;
-    if (*text == ' ') {
-      text++;
-      if (column < HELP_WIDTH)
-        printf(" ");
-      column++;
-    }
+    text += size + (text[size] == ' ' ? 1 : 0);
   }
 }
 
