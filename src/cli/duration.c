@@ -49,7 +49,7 @@ static bool parse_part(const char **text, uint64_t *ns) {
   uint64_t value = 0, fraction = 0, power = 1;
   size_t digits = 0;
   for (; is_digit(*at); at++, digits++) {
-    if (value > ((uint64_t)INT64_MAX - 9) / 10)
+    if (value > (UINT64_MAX - 9) / 10)
       return false;
     value = value * 10 + (uint64_t)(*at - '0');
   }

@@ -63,8 +63,7 @@ static const alo_option nats_options[] = {
      .offset = AT(inbox_prefix)},
     {.name = "context",
      .kind = ALO_OPTION_REFUSED,
-     .help = "contexts of the nats tool are not read; give --server, --user and NATS_PASSWORD",
-     .environment = "NATS_CONTEXT"},
+     .help = "contexts of the nats tool are not read; give --server, --user and NATS_PASSWORD"},
     {.name = "creds", .kind = ALO_OPTION_REFUSED, .help = NO_KEYS, .environment = "NATS_CREDS"},
     {.name = "nkey", .kind = ALO_OPTION_REFUSED, .help = NO_KEYS, .environment = "NATS_NKEY"},
     {.name = "tlscert", .kind = ALO_OPTION_REFUSED, .help = NO_TLS, .environment = "NATS_CERT"},
@@ -215,6 +214,9 @@ alo_exit alo_nats_session_open(alo_nats_session *session, alo_nats_settings *set
   if (code == ALO_EXIT_OK && settings->timeout_ns == 0)
     code = alo_report_usage("--timeout is 0: give a longer one, such as 5s");
   write_server(settings, server, sizeof server);
+  if (code == ALO_EXIT_OK && settings->server.data == NULL && getenv("NATS_CONTEXT") != NULL)
+    code = alo_report_usage("NATS_CONTEXT is set, but contexts of the nats tool are not read: give "
+                            "--server URL");
   if (code == ALO_EXIT_OK && strchr(server, ',') != NULL)
     code = alo_report_usage("--server names several servers: give one");
   if (code == ALO_EXIT_OK && aloft_loop_open(&session->loop, NULL) != ALOFT_OK) {
