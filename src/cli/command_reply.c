@@ -134,11 +134,12 @@ static void answer_oldest(responder *run) {
   aloft_nats_kept_release(kept);
 }
 
-/* Once stopping, no delay starts any more, and what waits is answered at once. */
+/* Once stopped or cut off, no delay starts any more, and what waits is answered at once. */
 static void start_delay(responder *run) {
+  bool hurry = run->ended && run->failure.status != ALOFT_OK;
   while (run->waiting_count > 0) {
     run->delay.timeout_ns = 1 + alo_random_below(run->values.sleep_ns);
-    if (aloft_sleep_start(run->session.loop, &run->delay) == ALOFT_OK)
+    if (!hurry && aloft_sleep_start(run->session.loop, &run->delay) == ALOFT_OK)
       break;
     answer_oldest(run);
   }
@@ -183,6 +184,8 @@ static void end(aloft_op *op, aloft_status status) {
   responder *run = ALOFT_CONTAINER(op, responder, subscription.op);
   alo_failure_keep(&run->failure, status, op->error);
   run->ended = true;
+  if (status != ALOFT_OK)
+    aloft_op_cancel(&run->delay);
 }
 
 static alo_exit subscribe(responder *run, const char *subject) {

@@ -149,6 +149,7 @@ static alo_exit ask_for_one(inquiry *ask) {
     alo_failure_keep(&ask->failure, status, ask->request.op.error);
   else
     alo_nats_session_until(&ask->session, &ask->done);
+  alo_failure_advise_on_loss(&ask->failure);
   return alo_nats_session_result(&ask->failure, ask->subject);
 }
 

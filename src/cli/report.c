@@ -58,6 +58,13 @@ void alo_failure_keep(alo_failure *failure, aloft_status status, const aloft_err
              aloft_status_advice(status));
 }
 
+void alo_failure_advise_on_loss(alo_failure *failure) {
+  size_t size = strlen(failure->text);
+  if (failure->status == ALOFT_LOST || failure->status == ALOFT_LOST_UNSENT)
+    snprintf(failure->text + size, sizeof failure->text - size, "; %s",
+             aloft_status_advice(failure->status));
+}
+
 alo_exit alo_exit_of(aloft_status status) {
   if (status == ALOFT_NO_RESPONDERS)
     return ALO_EXIT_NO_RESPONDERS;

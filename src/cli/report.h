@@ -35,6 +35,9 @@ typedef struct alo_failure {
 /* `error` [call] may be NULL: then the status's own words are kept. */
 void alo_failure_keep(alo_failure *failure, aloft_status status, const aloft_error *error);
 
+/* After a lost connection: adds whether the request may have been acted on, and what to do. */
+void alo_failure_advise_on_loss(alo_failure *failure);
+
 /* The exit status of a failed operation on an open connection. */
 alo_exit alo_exit_of(aloft_status status);
 

@@ -225,7 +225,9 @@ static alo_exit judge(const alo_sql_session *session) {
     return ALO_EXIT_ANSWER; /* its messages have been printed */
   if (failure->status == ALOFT_CANCELLED && alo_interrupt_signal() != 0)
     return alo_interrupt_exit(ALO_EXIT_LOCAL);
-  return alo_failure_report(failure, "the answer is not complete");
+  alo_failure lost = *failure;
+  alo_failure_advise_on_loss(&lost);
+  return alo_failure_report(&lost, "the answer is not complete");
 }
 
 alo_exit alo_sql_session_run(alo_sql_session *session, aloft_text batch) {
