@@ -22,7 +22,7 @@ static void fill_row(const char *a, const char *b, size_t i, const size_t *above
 
 size_t alo_nearest_distance(const char *a, const char *b) {
   size_t size_a = strlen(a), size_b = strlen(b);
-  size_t rows[3][LETTERS_MAX + 1];
+  size_t rows[3][LETTERS_MAX + 1] = {{0}};
   if (size_a > LETTERS_MAX || size_b > LETTERS_MAX)
     return LETTERS_MAX;
   for (size_t j = 0; j <= size_b; j++)

@@ -13,6 +13,7 @@ void alo_report_name(const char *name) {
 static void print_line(const char *prefix, const char *format, va_list arguments,
                        const char *suffix) {
   char line[2048];
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): each caller has started it */
   int size = vsnprintf(line, sizeof line, format, arguments);
   if (size < 0)
     return;

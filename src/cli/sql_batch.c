@@ -111,7 +111,10 @@ static bool is_variable(aloft_text line, size_t at) {
 /* Where a comment or quoted text begins or ends at `at`: notes it and returns how many more
  * characters belong to that mark. Inside neither, a line comment ends the scan. */
 static size_t scan_mark(alo_sql_batch *batch, aloft_text line, size_t at) {
-  char c = line.data[at], next = at + 1 < line.size ? line.data[at + 1] : '\0';
+  char c = line.data[at];
+  char next = '\0';
+  if (at + 1 < line.size)
+    next = line.data[at + 1];
   if (batch->own.quote != '\0') {
     if (c == batch->own.quote)
       batch->own.quote = '\0';
@@ -130,7 +133,9 @@ static size_t scan_mark(alo_sql_batch *batch, aloft_text line, size_t at) {
   if (c == '-' && next == '-')
     return line.size - at;
   if (c == '\'' || c == '"' || c == '[')
-    batch->own.quote = (char)(c == '[' ? ']' : c);
+    batch->own.quote = c;
+  if (c == '[')
+    batch->own.quote = ']';
   return 0;
 }
 

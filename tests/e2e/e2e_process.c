@@ -93,9 +93,10 @@ void e2e_close_output(e2e_process *process) {
 
 static void take(e2e_stream *stream) {
   if (stream->size + 65537 > stream->room) {
+    char *text = realloc(stream->text, stream->room * 2 + 65537);
+    assert_non_null(text);
+    stream->text = text;
     stream->room = stream->room * 2 + 65537;
-    stream->text = realloc(stream->text, stream->room);
-    assert_non_null(stream->text);
   }
   ssize_t got = read(stream->descriptor, stream->text + stream->size, 65536);
   if (got > 0) {
