@@ -362,18 +362,26 @@ static void add(text_builder *builder, const char *text) {
     add_character(builder, *text);
 }
 
-/* "KEYWORD=value;" with the value in double quotes, those in it doubled. */
+static bool is_plain(const char *value) {
+  size_t size = strlen(value);
+  return size > 0 && value[0] != ' ' && value[size - 1] != ' ' && strpbrk(value, ";=\"'") == NULL;
+}
+
+/* "KEYWORD=value;". A value that could be misread stands in double quotes, those in it doubled. */
 static void add_pair(text_builder *builder, const char *keyword, const char *value) {
   if (value == NULL)
     return;
+  const char *quote = is_plain(value) ? "" : "\"";
   add(builder, keyword);
-  add(builder, "=\"");
+  add(builder, "=");
+  add(builder, quote);
   for (; *value != '\0'; value++) {
     if (*value == '"')
       add_character(builder, '"');
     add_character(builder, *value);
   }
-  add(builder, "\";");
+  add(builder, quote);
+  add(builder, ";");
 }
 
 bool alo_sql_connection_string(const alo_sql_settings *settings,

@@ -186,9 +186,9 @@ static void connection_strings(void **state) {
   settings.trust_certificate = true;
   settings.packet_size = 4096;
   assert_true(alo_sql_connection_string(&settings, text));
-  assert_string_equal(text, "Server=\"tcp:h,1434\";Database=\"a;\"\"b\"\"\";Encrypt=\"Optional\";"
-                            "TrustServerCertificate=\"True\";Packet Size=\"4096\";"
-                            "Application Name=\"aloft\";");
+  assert_string_equal(text, "Server=tcp:h,1434;Database=\"a;\"\"b\"\"\";Encrypt=Optional;"
+                            "TrustServerCertificate=True;Packet Size=4096;"
+                            "Application Name=aloft;");
   char *long_name = malloc(5000);
   assert_non_null(long_name);
   memset(long_name, 'x', 4999);
