@@ -95,19 +95,32 @@ alo_exit alo_sql_session_close(alo_sql_session *session, alo_exit code) {
 
 /* ---- messages ---- */
 
+/* The server's text as it is, but for control characters that a terminal would obey. */
+static void print_text(aloft_text text) {
+  for (size_t i = 0; i < text.size; i++) {
+    unsigned char c = (unsigned char)text.data[i];
+    bool harmless = (c >= 0x20 && c != 0x7f) || c == '\n' || c == '\t' || c == '\r';
+    fputc(harmless ? c : '?', stderr);
+  }
+}
+
 static void print_message(aloft_tds_query *query, const aloft_error *message) {
   alo_sql_session *session = ALOFT_CONTAINER(query, alo_sql_session, query);
   if ((int64_t)message->severity < session->settings->message_level)
     return;
   alo_output_flush(&session->output); /* what was printed before comes before */
   if (message->severity > 10) {
-    fprintf(stderr, "Msg %" PRId32 ", Level %u, State %u, Server %.*s, ", message->number,
-            (unsigned)message->severity, (unsigned)message->state, ALOFT_PRINT(message->server));
-    if (message->procedure.size > 0)
-      fprintf(stderr, "Procedure %.*s, ", ALOFT_PRINT(message->procedure));
-    fprintf(stderr, "Line %" PRIu32 "\n", message->line);
+    fprintf(stderr, "Msg %" PRId32 ", Level %u, State %u, Server ", message->number,
+            (unsigned)message->severity, (unsigned)message->state);
+    print_text(message->server);
+    if (message->procedure.size > 0) {
+      fprintf(stderr, ", Procedure ");
+      print_text(message->procedure);
+    }
+    fprintf(stderr, ", Line %" PRIu32 "\n", message->line);
   }
-  fprintf(stderr, "%.*s\n", ALOFT_PRINT(message->message));
+  print_text(message->message);
+  fputc('\n', stderr);
 }
 
 /* ---- answers ---- */
