@@ -98,8 +98,7 @@ aloft_status alo_engine_open(alo_engine **engine, const alo_engine_config *confi
   made->server = copy_text(config->server.size > 0 ? config->server : ALOFT_TEXT("lite"));
   made->wall_clock = config->wall_clock ? config->wall_clock : system_clock;
   made->clock_context = config->clock_context;
-  made->lock_timeout_ns =
-      config->lock_timeout_ns ? config->lock_timeout_ns : ALOFT_SECONDS(10);
+  made->lock_timeout_ns = config->lock_timeout_ns ? config->lock_timeout_ns : ALOFT_SECONDS(10);
   aloft_status status = ALOFT_NO_MEMORY;
   if (made->uri && made->name && made->server)
     status = open_keeper(made, error);
@@ -130,10 +129,9 @@ aloft_text alo_engine_database(const alo_engine *engine) {
 static bool table_exists(const tsql_environment *environment, aloft_text name, int64_t *id) {
   alo_session *s = environment->session;
   sqlite3_stmt *statement;
-  int code = sqlite3_prepare_v2(s->database,
-                                "SELECT id FROM aloft_lite_table WHERE name=?1 COLLATE "
-                                TSQL_COLLATION_TEXT,
-                                -1, &statement, NULL);
+  int code = sqlite3_prepare_v2(
+      s->database, "SELECT id FROM aloft_lite_table WHERE name=?1 COLLATE " TSQL_COLLATION_TEXT, -1,
+      &statement, NULL);
   if (code != SQLITE_OK)
     return false;
   sqlite3_bind_text64(statement, 1, name.data ? name.data : "", name.size, SQLITE_STATIC,
@@ -303,8 +301,8 @@ uint64_t alo_session_clock(const alo_session *s) {
 static void copy_batch(alo_session *s, const alo_batch *batch, aloft_text *text,
                        aloft_text *declarations, alo_engine_parameter *parameters) {
   *text = alo_copy(&s->batch, batch->text);
-  *declarations = batch->declarations.data ? alo_copy(&s->batch, batch->declarations)
-                                           : (aloft_text){NULL, 0};
+  *declarations =
+      batch->declarations.data ? alo_copy(&s->batch, batch->declarations) : (aloft_text){NULL, 0};
   for (size_t i = 0; i < batch->parameter_count; i++) {
     parameters[i] = batch->parameters[i];
     parameters[i].name = alo_copy(&s->batch, batch->parameters[i].name);
@@ -351,8 +349,7 @@ static void set_parameter(alo_session *s, size_t slot, const alo_engine_paramete
   alo_session_set_variable(s, slot, &value);
 }
 
-static size_t find_parameter(alo_session *s, const alo_engine_parameter *parameter,
-                             size_t place) {
+static size_t find_parameter(alo_session *s, const alo_engine_parameter *parameter, size_t place) {
   if (parameter->name.size == 0 && place < s->declared)
     return place;
   for (size_t i = 0; i < s->declared; i++)
@@ -411,8 +408,7 @@ static void prepare_batch(alo_session *s, aloft_text text, aloft_text declaratio
 aloft_status alo_session_start(alo_session *s, const alo_batch *batch) {
   if (s->running)
     return ALOFT_IN_USE;
-  if (batch->text.size > ALO_ENGINE_TEXT_MAX ||
-      batch->declarations.size > ALO_ENGINE_TEXT_MAX)
+  if (batch->text.size > ALO_ENGINE_TEXT_MAX || batch->declarations.size > ALO_ENGINE_TEXT_MAX)
     return ALOFT_TOO_LARGE;
   if (batch->parameter_count > ALO_ENGINE_PARAMETERS_MAX)
     return ALOFT_TOO_MANY;

@@ -83,8 +83,7 @@ static bool set_word(alo_session *s, const tsql_statement *statement) {
   if (alo_word_is(statement->name, "LANGUAGE")) {
     if (!alo_word_is(value, "US_ENGLISH") && !alo_word_is(value, "ENGLISH"))
       return false;
-    alo_session_message(s, 5703, 0, 1,
-                        ALOFT_TEXT("Changed language setting to us_english."));
+    alo_session_message(s, 5703, 0, 1, ALOFT_TEXT("Changed language setting to us_english."));
     return true;
   }
   /* One writer at a time, each transaction on its own snapshot: what every level promises. */

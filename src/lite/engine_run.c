@@ -77,9 +77,9 @@ void alo_session_prepare(alo_session *s, sqlite3_stmt **statement, aloft_text sq
 void alo_session_bind(alo_session *s, sqlite3_stmt *statement) {
   int count = sqlite3_bind_parameter_count(statement);
   for (int i = 0; i < count && (size_t)i < s->plan.bind_count; i++)
-    alo_sqlite_check(&s->work, s->database,
-                     alo_value_bind(statement, i + 1, &s->plan.binds[i].value,
-                                    s->plan.binds[i].type));
+    alo_sqlite_check(
+        &s->work, s->database,
+        alo_value_bind(statement, i + 1, &s->plan.binds[i].value, s->plan.binds[i].type));
 }
 
 bool alo_session_step_query(alo_session *s) {
@@ -139,8 +139,8 @@ void alo_session_abandon(alo_session *s) {
   if (s->own_transaction)
     sqlite3_exec(s->database, "ROLLBACK", NULL, NULL, NULL);
   else if (s->savepoint)
-    sqlite3_exec(s->database,
-                 "ROLLBACK TO aloft_statement; RELEASE aloft_statement", NULL, NULL, NULL);
+    sqlite3_exec(s->database, "ROLLBACK TO aloft_statement; RELEASE aloft_statement", NULL, NULL,
+                 NULL);
   s->own_transaction = false;
   s->savepoint = false;
 }
@@ -161,7 +161,7 @@ void alo_session_finish(alo_session *s) {
     alo_session_done(s, command, rows && shown && !s->no_count, false);
   }
   if (s->phase != PHASE_WAIT && s->phase != PHASE_END) {
-    s->at++;
+    s->at = s->jump;
     s->phase = PHASE_NEXT;
   }
 }
@@ -201,8 +201,8 @@ void alo_session_fail(alo_session *s, const tsql_error *given) {
   const tsql_statement *statement = alo_session_statement(s);
   tsql_error error = *given;
   bool compiling = s->phase == PHASE_COMPILE;
-  bool committing = s->phase == PHASE_COMMIT ||
-                    (statement && statement->kind == STATEMENT_COMMIT && !compiling);
+  bool committing =
+      s->phase == PHASE_COMMIT || (statement && statement->kind == STATEMENT_COMMIT && !compiling);
   if (error.number == TSQL_ERROR_STOPPED) {
     s->stopped = true;
     return;
@@ -264,6 +264,7 @@ static void begin_work(alo_session *s) {
   s->row.date_order = s->date_order;
   s->plan = (tsql_plan){0};
   s->rows = 0;
+  s->jump = s->at + 1;
   s->environment.variable_count = s->visible ? s->visible[s->at] : 0;
   s->environment.transaction_count = s->transaction_count;
   uint64_t ticks = alo_session_clock(s) / NANOSECONDS_PER_TICK;
@@ -345,13 +346,12 @@ static void show_columns(alo_session *s) {
   s->shown = alo_take(&s->work, (count + 1) * sizeof *s->shown);
   for (size_t i = 0; i < count; i++) {
     const tsql_result_column *column = &s->plan.columns[i];
-    s->columns[i] =
-        (alo_engine_column){.name = column->name,
-                            .type = alo_type_to_tds(column->type, column->nullable),
-                            .nullable = column->nullable,
-                            .identity = column->identity,
-                            .key = column->key,
-                            .computed = column->computed};
+    s->columns[i] = (alo_engine_column){.name = column->name,
+                                        .type = alo_type_to_tds(column->type, column->nullable),
+                                        .nullable = column->nullable,
+                                        .identity = column->identity,
+                                        .key = column->key,
+                                        .computed = column->computed};
   }
   alo_event *event = alo_session_push(s, ALO_EVENT_RESULT);
   event->columns = s->columns;
@@ -369,10 +369,10 @@ static void begin_select(alo_session *s) {
 static void begin(alo_session *s) {
   const tsql_statement *statement = alo_session_statement(s);
   begin_work(s);
-  need need = traits[statement->kind].need;
-  if (need == NEED_READ)
+  need wanted = traits[statement->kind].need;
+  if (wanted == NEED_READ)
     alo_session_begin_read(s);
-  else if (need == NEED_WRITE)
+  else if (wanted == NEED_WRITE)
     alo_session_begin_write(s);
   bind_statement(s, statement);
   if (statement->kind == STATEMENT_SELECT) {
@@ -394,8 +394,8 @@ static void begin(alo_session *s) {
 static void assign_row(alo_session *s) {
   for (size_t i = 0; i < s->plan.column_count; i++) {
     size_t slot = s->plan.assigned[i];
-    tsql_value value = alo_value_load(sqlite3_column_value(s->query, (int)i),
-                                      s->plan.columns[i].type);
+    tsql_value value =
+        alo_value_load(sqlite3_column_value(s->query, (int)i), s->plan.columns[i].type);
     alo_session_set_variable(s, slot, &value);
   }
 }
@@ -405,8 +405,8 @@ static void show_row(alo_session *s) {
   if (ALO_TRY(&s->row))
     alo_rethrow(&s->work, &s->row.error);
   for (size_t i = 0; i < s->plan.column_count; i++) {
-    tsql_value value = alo_value_load(sqlite3_column_value(s->query, (int)i),
-                                      s->plan.columns[i].type);
+    tsql_value value =
+        alo_value_load(sqlite3_column_value(s->query, (int)i), s->plan.columns[i].type);
     alo_value_to_engine(&s->row, &value, s->plan.columns[i].type, &s->shown[i]);
   }
   alo_event *event = alo_session_push(s, ALO_EVENT_ROW);
@@ -488,8 +488,8 @@ static void end(alo_session *s) {
 }
 
 static void (*const phases[])(alo_session *) = {
-    [PHASE_COMPILE] = compile, [PHASE_NEXT] = next,     [PHASE_BEGIN] = begin,
-    [PHASE_READ] = read_rows,  [PHASE_GATHER] = gather, [PHASE_APPLY] = apply,
+    [PHASE_COMPILE] = compile, [PHASE_NEXT] = next,      [PHASE_BEGIN] = begin,
+    [PHASE_READ] = read_rows,  [PHASE_GATHER] = gather,  [PHASE_APPLY] = apply,
     [PHASE_COMMIT] = commit,   [PHASE_WAIT] = wait_over, [PHASE_END] = end,
 };
 

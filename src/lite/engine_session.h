@@ -23,8 +23,8 @@ struct alo_engine {
 typedef enum session_phase {
   PHASE_COMPILE, /* all statements bound once, so that the batch's errors come first */
   PHASE_NEXT,
-  PHASE_BEGIN, /* the statement's transaction and locks; binding */
-  PHASE_READ,  /* rows of a SELECT */
+  PHASE_BEGIN,  /* the statement's transaction and locks; binding */
+  PHASE_READ,   /* rows of a SELECT */
   PHASE_GATHER, /* rows to be written */
   PHASE_APPLY,
   PHASE_COMMIT,
@@ -50,11 +50,12 @@ struct alo_session {
   alo_batch_kind kind;
   tsql_context batch;
   tsql_batch tree;
-  size_t at; /* the statement that runs */
+  size_t at;       /* the statement that runs */
+  size_t jump;     /* the one that follows it */
   size_t *visible; /* variables that each statement sees */
   session_memory *memory;
-  size_t declared; /* all variables */
-  size_t parameters; /* of them, parameters */
+  size_t declared;               /* all variables */
+  size_t parameters;             /* of them, parameters */
   alo_engine_parameter *outputs; /* places of output parameters, as the caller counts */
   size_t *output_places;
   size_t output_count;

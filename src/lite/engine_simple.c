@@ -95,7 +95,9 @@ static _Noreturn void throw_error(alo_session *s, const tsql_statement *statemen
     alo_throw(&s->work, 2732, (int)number);
   tsql_error error = {.number = (int32_t)number,
                       .severity = 16,
-                      .state = (uint8_t)(state < 0 ? 0 : state > 255 ? 255 : state),
+                      .state = (uint8_t)(state < 0     ? 0
+                                         : state > 255 ? 255
+                                                       : state),
                       .reach = TSQL_ENDS_BATCH};
   size_t size = message.size < sizeof error.text ? message.size : sizeof error.text - 1;
   while (size < message.size && size > 0 && ((uint8_t)message.data[size] & 0xC0) == 0x80)
@@ -186,8 +188,7 @@ static void create_table(alo_session *s, const tsql_statement *statement) {
 }
 
 static tsql_table *find_table(alo_session *s, const tsql_statement *statement) {
-  bool dbo = !statement->schema.data ||
-             alo_text_same_name(statement->schema, ALOFT_TEXT("dbo"));
+  bool dbo = !statement->schema.data || alo_text_same_name(statement->schema, ALOFT_TEXT("dbo"));
   return dbo ? alo_catalogue_find(&s->work, s->database, statement->name) : NULL;
 }
 
@@ -224,9 +225,8 @@ static void branch(alo_session *s, const tsql_statement *statement) {
   tsql_value value = compute(s, statement->expression, NULL, true, NULL);
   bool holds = !value.null && value.integer != 0;
   s->environment.row_count = 0;
-  /* The statement after this one, or the one that `target` names: `at` moves on by one. */
   if (!holds)
-    s->at = statement->target - 1;
+    s->jump = statement->target;
 }
 
 void alo_session_run_simple(alo_session *s, const tsql_statement *statement) {

@@ -78,8 +78,8 @@ static void spool_row(alo_session *s, const tsql_statement *statement) {
   tsql_string record = {.context = &s->row};
   size_t width = row_width(s, statement);
   for (size_t i = 0; i < width; i++) {
-    tsql_value value = alo_value_load(sqlite3_column_value(s->query, (int)i),
-                                      cell_type(s, statement, i));
+    tsql_value value =
+        alo_value_load(sqlite3_column_value(s->query, (int)i), cell_type(s, statement, i));
     encode(&record, &value);
   }
   if (record.size > ALO_ENGINE_ROW_MAX)
@@ -144,8 +144,7 @@ static int64_t next_identity(alo_session *s, const tsql_table *table) {
   int64_t value = s->identity_next;
   tsql_type type = table->columns[table->identity_column].type;
   tsql_value number = {.integer = value};
-  tsql_value checked =
-      alo_convert(&s->row, &number, alo_type_plain(TSQL_BIGINT), type, 0, NULL);
+  tsql_value checked = alo_convert(&s->row, &number, alo_type_plain(TSQL_BIGINT), type, 0, NULL);
   bool last = table->increment > 0 ? value > INT64_MAX - table->increment
                                    : value < INT64_MIN - table->increment;
   if (!last)
@@ -279,8 +278,8 @@ static void gather_row(alo_session *s, const tsql_statement *statement) {
   alo_arena_reset(&s->row.arena);
   size_t width = row_width(s, statement);
   for (size_t i = 0; i < width; i++)
-    s->values[i] = alo_value_load(sqlite3_column_value(s->query, (int)i),
-                                  cell_type(s, statement, i));
+    s->values[i] =
+        alo_value_load(sqlite3_column_value(s->query, (int)i), cell_type(s, statement, i));
   apply_row(s, statement, s->values);
 }
 

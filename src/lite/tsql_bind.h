@@ -81,10 +81,10 @@ typedef struct tsql_plan {
   size_t *assigned; /* SELECT @x = ...: a variable for each column; NULL: rows are shown */
   /* INSERT, UPDATE, DELETE */
   tsql_table *table;
-  aloft_text table_name;       /* "database.dbo.table" */
-  size_t *inserted;            /* INSERT: for each column its place in the query, or SIZE_MAX */
-  tsql_expression **defaults;  /* INSERT: for the columns that are not in the query */
-  bool *changed;               /* UPDATE: the columns set */
+  aloft_text table_name;      /* "database.dbo.table" */
+  size_t *inserted;           /* INSERT: for each column its place in the query, or SIZE_MAX */
+  tsql_expression **defaults; /* INSERT: for the columns that are not in the query */
+  bool *changed;              /* UPDATE: the columns set */
   bool key_changed;
 } tsql_plan;
 
@@ -95,7 +95,7 @@ typedef struct tsql_binder {
   tsql_plan *plan;
   tsql_context *scratch; /* for values computed ahead */
   int next_source;
-  int work; /* nodes bound, against a limit */
+  int work;            /* nodes bound, against a limit */
   bool keep_variables; /* variables change while the statement runs */
 } tsql_binder;
 

@@ -244,8 +244,8 @@ static void check_operands(tsql_binder *b, char op, tsql_type x, tsql_type y) {
   }
   if (x.kind == TSQL_BIT && y.kind == TSQL_BIT)
     incompatible(b, op, x, y);
-  bool real = x.kind == TSQL_REAL || x.kind == TSQL_FLOAT || y.kind == TSQL_REAL ||
-              y.kind == TSQL_FLOAT;
+  bool real =
+      x.kind == TSQL_REAL || x.kind == TSQL_FLOAT || y.kind == TSQL_REAL || y.kind == TSQL_FLOAT;
   if (op == '%' && real)
     incompatible(b, op, x, y);
 }
@@ -307,8 +307,8 @@ static tsql_expression *bind_negate(tsql_binder *b, tsql_scope *scope, const tsq
     invalid_operand(b, op, x->type);
   if (!invert && x->type.kind == TSQL_TINYINT)
     x = alo_expression_convert(b->context, x, alo_type_plain(TSQL_SMALLINT), true);
-  tsql_expression *result = new_expression(
-      b, invert ? EXPRESSION_INVERT : EXPRESSION_NEGATE, x->type);
+  tsql_expression *result =
+      new_expression(b, invert ? EXPRESSION_INVERT : EXPRESSION_NEGATE, x->type);
   result->nullable = x->nullable;
   alo_expression_add(result, x);
   if (x->is_literal && !invert) { /* -1 is a literal too */
@@ -345,7 +345,7 @@ static tsql_expression *negated(tsql_binder *b, tsql_expression *x, bool negate)
     return x;
   tsql_expression *not = new_condition(b, EXPRESSION_NOT);
   alo_expression_add(not, x);
-  return not;
+  return not ;
 }
 
 static tsql_expression *bind_between(tsql_binder *b, tsql_scope *scope, const tsql_node *node) {
@@ -446,8 +446,7 @@ static tsql_expression *finish_case(tsql_binder *b, tsql_expression *list) {
     next = x->next;
     bool result = place % 2 == 1 || !next;
     x->next = NULL;
-    alo_expression_add(choose,
-                       result ? alo_expression_convert(b->context, x, type, true) : x);
+    alo_expression_add(choose, result ? alo_expression_convert(b->context, x, type, true) : x);
   }
   return choose;
 }
@@ -547,8 +546,7 @@ static tsql_expression *bind_isnull(tsql_binder *b, tsql_scope *scope, const tsq
 /* Subqueries. */
 
 static tsql_expression *subquery(tsql_binder *b, tsql_scope *scope, const tsql_query *query,
-                                 tsql_query_use use,
-                                 tsql_bound_query *bound) {
+                                 tsql_query_use use, tsql_bound_query *bound) {
   if (scope && scope->in_aggregate)
     alo_throw(b->context, 130);
   if (scope && scope->clause == CLAUSE_GROUP)
@@ -658,13 +656,11 @@ static void check_aggregate(tsql_binder *b, tsql_scope *scope) {
 static void check_own_columns(tsql_binder *b, tsql_scope *scope) {
   for (tsql_reference *r = scope->own; r; r = r->next)
     if (r->column->scope != scope)
-      alo_throw(b->context, 40510,
-                ALOFT_PRINT(ALOFT_TEXT("aggregate of an outer query's column")));
+      alo_throw(b->context, 40510, ALOFT_PRINT(ALOFT_TEXT("aggregate of an outer query's column")));
 }
 
 static tsql_expression *aggregate_input(tsql_binder *b, tsql_scope *scope, const char *function,
-                                        bool distinct, tsql_expression *argument,
-                                        tsql_type type) {
+                                        bool distinct, tsql_expression *argument, tsql_type type) {
   tsql_string sql = {.context = b->context};
   alo_string_add(&sql, "%s(%s", function, distinct ? "DISTINCT " : "");
   if (argument)
@@ -723,12 +719,12 @@ static tsql_expression *bind_average(tsql_binder *b, tsql_scope *scope, tsql_exp
     work = alo_type_plain(TSQL_BIGINT);
   }
   tsql_expression *sum = aggregate_input(b, scope, function, distinct, x, work);
-  tsql_expression *count = aggregate_input(b, scope, "count", distinct, x,
-                                           alo_type_plain(TSQL_BIGINT));
+  tsql_expression *count =
+      aggregate_input(b, scope, "count", distinct, x, alo_type_plain(TSQL_BIGINT));
   tsql_type count_type = work.kind == TSQL_DECIMAL ? alo_type_decimal(19, 0) : work;
   count = alo_expression_convert(b->context, count, count_type, true);
-  tsql_expression *average = pair(b, EXPRESSION_ARITHMETIC,
-                                  work.kind == TSQL_DECIMAL ? type : work, sum, count);
+  tsql_expression *average =
+      pair(b, EXPRESSION_ARITHMETIC, work.kind == TSQL_DECIMAL ? type : work, sum, count);
   average->op = '/';
   return alo_expression_convert(b->context, average, type, true);
 }
@@ -852,8 +848,9 @@ static tsql_expression *bind_cast(tsql_binder *b, tsql_scope *scope, const tsql_
   if (styled) {
     const tsql_node *given = node->last;
     if (given->kind != NODE_CONSTANT || given->type.kind != TSQL_INT)
-      alo_throw(b->context, 40510, ALOFT_PRINT(ALOFT_TEXT("CONVERT with a style that is not a "
-                                                         "constant")));
+      alo_throw(b->context, 40510,
+                ALOFT_PRINT(ALOFT_TEXT("CONVERT with a style that is not a "
+                                       "constant")));
     style = (int)given->value.integer;
   }
   x = alo_expression_convert(b->context, x, node->type, false);

@@ -175,8 +175,7 @@ static aloft_text bind_from(tsql_binder *b, tsql_scope *scope, const tsql_source
 
 static void add_column(tsql_binder *b, bound_core *bound, tsql_expression *x, aloft_text name) {
   if (bound->count >= ALO_ENGINE_COLUMNS_MAX)
-    alo_throw(b->context, 40510,
-              ALOFT_PRINT(ALOFT_TEXT("more than 1024 columns in a result")));
+    alo_throw(b->context, 40510, ALOFT_PRINT(ALOFT_TEXT("more than 1024 columns in a result")));
   tsql_result_column *column = &bound->columns[bound->count];
   *column = (tsql_result_column){.name = name, .nullable = x->nullable, .computed = true};
   if (x->kind == EXPRESSION_INPUT && x->input == INPUT_COLUMN) {
@@ -191,12 +190,10 @@ static void add_column(tsql_binder *b, bound_core *bound, tsql_expression *x, al
   bound->items[bound->count++] = x;
 }
 
-static void add_source_columns(tsql_binder *b, bound_core *bound,
-                               const tsql_bound_source *source) {
+static void add_source_columns(tsql_binder *b, bound_core *bound, const tsql_bound_source *source) {
   for (size_t i = 0; i < source->count; i++) {
-    tsql_node node = {.kind = NODE_COLUMN,
-                      .name = source->columns[i].name,
-                      .qualifier = source->name};
+    tsql_node node = {
+        .kind = NODE_COLUMN, .name = source->columns[i].name, .qualifier = source->name};
     add_column(b, bound, alo_bind_column(b, bound->scope, &node), (aloft_text){NULL, 0});
   }
 }
@@ -562,8 +559,8 @@ static bound_core *bind_cores(tsql_binder *b, const tsql_query *query,
 
 static void check_order_place(tsql_binder *b, const tsql_query *query,
                               const tsql_query_request *request, const bound_core *first) {
-  bool inner = request->use == QUERY_DERIVED || request->use == QUERY_VALUE ||
-               request->use == QUERY_EXISTS;
+  bool inner =
+      request->use == QUERY_DERIVED || request->use == QUERY_VALUE || request->use == QUERY_EXISTS;
   if (query->order && inner && !query->offset && !first->top)
     alo_throw(b->context, 1033);
   if (query->offset && first->top)
@@ -580,8 +577,8 @@ tsql_bound_query alo_bind_query(tsql_binder *b, const tsql_query *query,
   for (bound_core *core = first; core; core = core->next)
     check_core(b, core);
   check_order(b, first, order);
-  tsql_bound_query result = {.columns = first->columns, .count = first->count,
-                             .assigned = first->assigned};
+  tsql_bound_query result = {
+      .columns = first->columns, .count = first->count, .assigned = first->assigned};
   for (size_t i = 0; i < first->count; i++)
     result.columns[i].type = first->items[i]->type;
   if (request->use == QUERY_INSERT)
@@ -609,8 +606,7 @@ tsql_bound_query alo_bind_query(tsql_binder *b, const tsql_query *query,
 }
 
 void alo_bind_select(tsql_binder *b, const tsql_query *query) {
-  tsql_bound_query bound =
-      alo_bind_query(b, query, &(tsql_query_request){.use = QUERY_TOP});
+  tsql_bound_query bound = alo_bind_query(b, query, &(tsql_query_request){.use = QUERY_TOP});
   alo_plan_add_query(b, bound.sql);
   b->plan->columns = bound.columns;
   b->plan->column_count = bound.count;

@@ -33,8 +33,7 @@ static tsql_expression *assign(tsql_binder *b, const tsql_table_column *column,
 }
 
 /* The value that stands where none is given. */
-static tsql_expression *bind_default(tsql_binder *b, const tsql_table_column *column,
-                                     bool insert) {
+static tsql_expression *bind_default(tsql_binder *b, const tsql_table_column *column, bool insert) {
   tsql_node null = {.kind = NODE_NULL};
   const tsql_node *node = &null;
   if (column->fallback.data)
@@ -398,8 +397,8 @@ tsql_table *alo_bind_table(tsql_binder *b, const tsql_statement *s) {
 tsql_expression *alo_bind_value(tsql_binder *b, const tsql_node *node, const tsql_type *to,
                                 bool condition) {
   tsql_scope *scope = ALO_NEW(b->context, tsql_scope); /* of no columns */
-  tsql_expression *x = condition ? alo_bind_condition(b, scope, node)
-                                 : alo_bind_expression(b, scope, node);
+  tsql_expression *x =
+      condition ? alo_bind_condition(b, scope, node) : alo_bind_expression(b, scope, node);
   if (to)
     x = alo_expression_convert(b->context, x, *to, true);
   if (has_input(x)) {

@@ -73,8 +73,7 @@ void alo_sqlite_check(tsql_context *context, sqlite3 *database, int code) {
 
 static sqlite3_stmt *prepare(tsql_context *context, sqlite3 *database, const char *sql) {
   sqlite3_stmt *statement = NULL;
-  alo_sqlite_check(context, database,
-                   sqlite3_prepare_v2(database, sql, -1, &statement, NULL));
+  alo_sqlite_check(context, database, sqlite3_prepare_v2(database, sql, -1, &statement, NULL));
   return statement;
 }
 
@@ -166,8 +165,7 @@ static void read_key_columns(tsql_context *context, tsql_table *table, tsql_tabl
 
 static void read_keys(tsql_context *context, sqlite3 *database, tsql_table *table) {
   table->key_count = count_rows(context, database,
-                                "SELECT count(*) FROM aloft_lite_key WHERE table_id=?1",
-                                table->id);
+                                "SELECT count(*) FROM aloft_lite_key WHERE table_id=?1", table->id);
   table->keys = alo_take(context, (table->key_count + 1) * sizeof *table->keys);
   sqlite3_stmt *statement = prepare(context, database,
                                     "SELECT name, is_primary, columns FROM aloft_lite_key"
@@ -312,7 +310,8 @@ void alo_catalogue_create(tsql_context *context, sqlite3 *database, tsql_table *
 }
 
 void alo_catalogue_drop(tsql_context *context, sqlite3 *database, const tsql_table *table) {
-  static const char *const from[] = {"aloft_lite_table WHERE id", "aloft_lite_column WHERE table_id",
+  static const char *const from[] = {"aloft_lite_table WHERE id",
+                                     "aloft_lite_column WHERE table_id",
                                      "aloft_lite_key WHERE table_id"};
   for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
     char sql[96];

@@ -24,7 +24,7 @@ void alo_arena_free(tsql_arena *arena);
 
 /* How far an error reaches. */
 typedef enum tsql_reach {
-  TSQL_ENDS_STATEMENT,  /* the batch goes on */
+  TSQL_ENDS_STATEMENT, /* the batch goes on */
   TSQL_ENDS_BATCH,
   TSQL_ENDS_TRANSACTION /* the batch ends, and what is open is rolled back */
 } tsql_reach;

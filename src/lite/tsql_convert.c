@@ -148,11 +148,8 @@ static int64_t integer_from_integer(const conversion *c) {
 
 /* The last bytes count, most significant first. */
 static int64_t integer_from_binary(const conversion *c) {
-  static const size_t sizes[] = {[TSQL_BIT] = 1,
-                                 [TSQL_TINYINT] = 1,
-                                 [TSQL_SMALLINT] = 2,
-                                 [TSQL_INT] = 4,
-                                 [TSQL_BIGINT] = 8};
+  static const size_t sizes[] = {
+      [TSQL_BIT] = 1, [TSQL_TINYINT] = 1, [TSQL_SMALLINT] = 2, [TSQL_INT] = 4, [TSQL_BIGINT] = 8};
   aloft_text bytes = c->value->text;
   size_t size = bytes.size < sizes[c->to.kind] ? bytes.size : sizes[c->to.kind];
   uint64_t number = 0;
@@ -259,8 +256,8 @@ static tsql_decimal decimal_from_text(const conversion *c, int *scale) {
     if (alo_decimal_parse(text, &number, &precision, scale))
       return number;
   }
-  if (alo_decimal_parse((aloft_text){text.data, text.size < 2 ? text.size : 2}, &number,
-                        &precision, scale))
+  if (alo_decimal_parse((aloft_text){text.data, text.size < 2 ? text.size : 2}, &number, &precision,
+                        scale))
     overflow(c);
   bad_text(c);
 }
@@ -335,7 +332,7 @@ static size_t date_style_text(const conversion *c, const tsql_clock *t, char *ou
     int style;
     char separator;
     uint8_t order; /* 0 mdy, 1 ymd, 2 dmy */
-  } styles[] = {{1, '/', 0}, {2, '.', 1}, {3, '/', 2}, {4, '.', 2},
+  } styles[] = {{1, '/', 0}, {2, '.', 1},  {3, '/', 2}, {4, '.', 2},
                 {5, '-', 2}, {10, '-', 0}, {11, '/', 1}};
   bool century = c->style >= 100;
   int style = c->style % 100;
@@ -364,7 +361,9 @@ static size_t iso_text(const conversion *c, int64_t ticks, char separator, char 
     if (kind != TSQL_DATE)
       out[size++] = separator;
   }
-  int scale = kind == TSQL_SMALLDATETIME ? (separator == 'T' ? 0 : c->style == 120 ? 0 : 3)
+  int scale = kind == TSQL_SMALLDATETIME ? (separator == 'T'  ? 0
+                                            : c->style == 120 ? 0
+                                                              : 3)
                                          : c->from.scale;
   if (c->style == 120 && kind == TSQL_DATETIME)
     scale = 0;
@@ -475,9 +474,8 @@ static size_t guid_text(const conversion *c, char *out, size_t room) {
   uint8_t g[16];
   alo_guid_to_wire((const uint8_t *)c->value->text.data, g);
   return (size_t)snprintf(
-      out, room, "%02X%02X%02X%02X-%02X%02X-%02X%02X-%02X%02X-%02X%02X%02X%02X%02X%02X", g[3],
-      g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8], g[9], g[10], g[11], g[12], g[13], g[14],
-      g[15]);
+      out, room, "%02X%02X%02X%02X-%02X%02X-%02X%02X-%02X%02X-%02X%02X%02X%02X%02X%02X", g[3], g[2],
+      g[1], g[0], g[5], g[4], g[7], g[6], g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
 }
 
 static aloft_text any_text(const conversion *c) {
@@ -614,11 +612,8 @@ static aloft_text bytes_from_text(const conversion *c) {
 
 /* Most significant byte first, as many bytes as the type has or `binary(n)` asks for. */
 static aloft_text bytes_from_integer(const conversion *c) {
-  static const size_t sizes[] = {[TSQL_BIT] = 1,
-                                 [TSQL_TINYINT] = 1,
-                                 [TSQL_SMALLINT] = 2,
-                                 [TSQL_INT] = 4,
-                                 [TSQL_BIGINT] = 8};
+  static const size_t sizes[] = {
+      [TSQL_BIT] = 1, [TSQL_TINYINT] = 1, [TSQL_SMALLINT] = 2, [TSQL_INT] = 4, [TSQL_BIGINT] = 8};
   size_t size = sizes[c->from.kind];
   if (c->to.length != TSQL_MAX && (c->to.kind == TSQL_BINARY || c->to.length < size))
     size = c->to.length;
@@ -770,8 +765,8 @@ static tsql_value to_time(const conversion *c) {
   return fit_time(c, ticks, c->value->offset_minutes);
 }
 
-tsql_value alo_convert(tsql_context *context, const tsql_value *value, tsql_type from,
-                       tsql_type to, int style, const tsql_target *target) {
+tsql_value alo_convert(tsql_context *context, const tsql_value *value, tsql_type from, tsql_type to,
+                       int style, const tsql_target *target) {
   if (value->null)
     return TSQL_NULL;
   const conversion c = {context, value, from, to, style, target};
@@ -793,7 +788,8 @@ tsql_value alo_convert(tsql_context *context, const tsql_value *value, tsql_type
 aloft_text alo_value_text(tsql_context *context, const tsql_value *value, tsql_type type) {
   if (value->null)
     return ALOFT_TEXT("<NULL>");
-  const conversion c = {context, value, type, alo_type_sized(TSQL_NVARCHAR, TSQL_MAX),
-                        alo_kind_is_binary(type.kind), NULL};
+  const conversion c = {
+      context, value, type, alo_type_sized(TSQL_NVARCHAR, TSQL_MAX), alo_kind_is_binary(type.kind),
+      NULL};
   return any_text(&c);
 }

@@ -13,8 +13,9 @@ static const tsql_error_kind kinds[] = {
     {104, 15, 1, B,
      "ORDER BY items must appear in the select list if the statement contains a UNION operator."},
     {105, 15, 1, B, "Unclosed quotation mark after the character string '" N "'."},
-    {107, 15, 1, B, "The column prefix '" N "' does not match with a table name or alias name "
-                    "used in the query."},
+    {107, 15, 1, B,
+     "The column prefix '" N "' does not match with a table name or alias name "
+     "used in the query."},
     {108, 16, 1, B,
      "The ORDER BY position number %d is out of range of the number of items in the select list."},
     {109, 15, 1, B,
@@ -62,16 +63,17 @@ static const tsql_error_kind kinds[] = {
     {157, 15, 1, B, "An aggregate may not appear in the set list of an UPDATE statement."},
     {164, 15, 1, B,
      "Each GROUP BY expression must contain at least one column that is not an outer reference."},
-    {168, 15, 1, B, "The floating point value '" N "' is out of the range of computer "
-                    "representation (8 bytes)."},
+    {168, 15, 1, B,
+     "The floating point value '" N "' is out of the range of computer "
+     "representation (8 bytes)."},
     {174, 15, 1, B, "The " N " function requires %d argument(s)."},
     {189, 15, 1, B, "The " N " function requires %d to %d arguments."},
     {191, 15, 1, B,
      "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up "
      "into smaller queries."},
     {195, 15, 10, B, "'" N "' is not a recognized built-in function name."},
-    {201, 16, 4, B, "Procedure or function 'sp_executesql' expects parameter '" N
-                    "', which was not supplied."},
+    {201, 16, 4, B,
+     "Procedure or function 'sp_executesql' expects parameter '" N "', which was not supplied."},
     {203, 16, 2, B, "The name '" N "' is not a valid identifier."},
     {205, 16, 1, B,
      "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number "
@@ -83,17 +85,15 @@ static const tsql_error_kind kinds[] = {
     {213, 16, 1, B, "Column name or number of supplied values does not match table definition."},
     {220, 16, 2, S, "Arithmetic overflow error for data type " N ", value = " N "."},
     {232, 16, 3, S, "Arithmetic overflow error for type " N ", value = %f."},
-    {235, 16, 0, B,
-     "Cannot convert a char value to money. The char value has incorrect syntax."},
+    {235, 16, 0, B, "Cannot convert a char value to money. The char value has incorrect syntax."},
     {241, 16, 1, B, "Conversion failed when converting date and/or time from character string."},
     {242, 16, 3, B,
-     "The conversion of a " N " data type to a " N
-     " data type resulted in an out-of-range value."},
+     "The conversion of a " N " data type to a " N " data type resulted in an out-of-range value."},
     {244, 16, 1, B,
      "The conversion of the " N " value '" N "' overflowed an " N
      " column. Use a larger integer column."},
-    {245, 16, 1, B, "Conversion failed when converting the " N " value '" N "' to data type " N
-                    "."},
+    {245, 16, 1, B,
+     "Conversion failed when converting the " N " value '" N "' to data type " N "."},
     {248, 16, 1, B, "The conversion of the " N " value '" N "' overflowed an int column."},
     {263, 16, 1, B, "Must specify table to select from."},
     {264, 16, 1, B,
@@ -143,8 +143,9 @@ static const tsql_error_kind kinds[] = {
     {1034, 15, 1, B, "Syntax error: Duplicate specification of the action \"" N "\"."},
     {1046, 15, 1, B,
      "Subqueries are not allowed in this context. Only scalar expressions are allowed."},
-    {1060, 15, 1, B, "The number of rows provided for a TOP or FETCH clauses row count parameter "
-                     "must be an integer."},
+    {1060, 15, 1, B,
+     "The number of rows provided for a TOP or FETCH clauses row count parameter "
+     "must be an integer."},
     {1205, 13, 51, T,
      "Transaction (Process ID %d) was deadlocked on lock resources with another process and has "
      "been chosen as the deadlock victim. Rerun the transaction."},
@@ -157,8 +158,9 @@ static const tsql_error_kind kinds[] = {
     {1750, 16, 0, B, "Could not create constraint or index. See previous errors."},
     {1908, 16, 1, B, "Column '" N "' is partitioning column of the index."},
     {1911, 16, 1, B, "Column name '" N "' does not exist in the target table or view."},
-    {1919, 16, 1, B, "Column '" N "' in table '" N
-                     "' is of a type that is invalid for use as a key column in an index."},
+    {1919, 16, 1, B,
+     "Column '" N "' in table '" N
+     "' is of a type that is invalid for use as a key column in an index."},
     {2627, 14, 1, S,
      "Violation of " N " constraint '" N "'. Cannot insert duplicate key in object '" N
      "'. The duplicate key value is (" N ")."},
@@ -175,8 +177,9 @@ static const tsql_error_kind kinds[] = {
     {2717, 15, 2, B,
      "The size (%d) given to the parameter '" N "' exceeds the maximum allowed (%d)."},
     {2732, 16, 1, B, "Error number %d is invalid. The number must be from 50000 to 2147483647."},
-    {2744, 16, 2, B, "Multiple identity columns specified for table '" N
-                     "'. Only one identity column per table is allowed."},
+    {2744, 16, 2, B,
+     "Multiple identity columns specified for table '" N
+     "'. Only one identity column per table is allowed."},
     {2749, 16, 2, B,
      "Identity column '" N
      "' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale "
@@ -195,27 +198,20 @@ static const tsql_error_kind kinds[] = {
     {3621, 0, 0, S, "The statement has been terminated."},
     {3623, 16, 1, S, "An invalid floating point operation occurred."},
     {3701, 11, 5, S,
-     "Cannot drop the table '" N
-     "', because it does not exist or you do not have permission."},
-    {3902, 16, 1, S,
-     "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION."},
-    {3903, 16, 1, S,
-     "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."},
-    {4060, 11, 1, B,
-     "Cannot open database \"" N "\" requested by the login. The login failed."},
+     "Cannot drop the table '" N "', because it does not exist or you do not have permission."},
+    {3902, 16, 1, S, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION."},
+    {3903, 16, 1, S, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."},
+    {4060, 11, 1, B, "Cannot open database \"" N "\" requested by the login. The login failed."},
     {4104, 16, 1, B, "The multi-part identifier \"" N "\" could not be bound."},
-    {4108, 15, 1, B,
-     "Windowed functions can only appear in the SELECT or ORDER BY clauses."},
+    {4108, 15, 1, B, "Windowed functions can only appear in the SELECT or ORDER BY clauses."},
     {4145, 15, 1, B,
      "An expression of non-boolean type specified in a context where a condition is expected, "
      "near '" N "'."},
     {4701, 16, 1, B,
-     "Cannot find the object \"" N
-     "\" because it does not exist or you do not have permissions."},
+     "Cannot find the object \"" N "\" because it does not exist or you do not have permissions."},
     {5701, 0, 2, S, "Changed database context to '" N "'."},
     {5703, 0, 1, S, "Changed language setting to " N "."},
-    {6401, 16, 1, S,
-     "Cannot roll back " N ". No transaction or savepoint of that name was found."},
+    {6401, 16, 1, S, "Cannot roll back " N ". No transaction or savepoint of that name was found."},
     {8101, 16, 1, B,
      "An explicit value for the identity column in table '" N
      "' can only be specified when a column list is used and IDENTITY_INSERT is ON."},
@@ -224,8 +220,7 @@ static const tsql_error_kind kinds[] = {
     {8111, 16, 1, B, "Cannot define PRIMARY KEY constraint on nullable column in table '" N "'."},
     {8114, 16, 5, B, "Error converting data type " N " to " N "."},
     {8115, 16, 2, S, "Arithmetic overflow error converting " N " to data type " N "."},
-    {8116, 16, 1, B,
-     "Argument data type " N " is invalid for argument %d of " N " function."},
+    {8116, 16, 1, B, "Argument data type " N " is invalid for argument %d of " N " function."},
     {8117, 16, 1, B, "Operand data type " N " is invalid for " N " operator."},
     {8120, 16, 1, B,
      "Column '" N "' is invalid in the select list because it is not contained in either an "
@@ -241,8 +236,8 @@ static const tsql_error_kind kinds[] = {
      "than the NULL constant."},
     {8134, 16, 1, S, "Divide by zero error encountered."},
     {8145, 16, 2, B, N " is not a parameter for procedure sp_executesql."},
-    {8147, 16, 1, B, "Could not create IDENTITY attribute on nullable column '" N "', table '" N
-                     "'."},
+    {8147, 16, 1, B,
+     "Could not create IDENTITY attribute on nullable column '" N "', table '" N "'."},
     {8152, 16, 14, S, "String or binary data would be truncated."},
     {8155, 16, 2, B, "No column name was specified for column %d of '" N "'."},
     {8156, 16, 1, B, "The column '" N "' was specified multiple times for '" N "'."},
@@ -257,17 +252,16 @@ static const tsql_error_kind kinds[] = {
     {8632, 17, 2, B,
      "Internal error: An expression services limit has been reached. Please look for potentially "
      "complex expressions in your query, and try to simplify them."},
-    {9809, 16, 1, B,
-     "The style %d is not supported for conversions from " N " to " N "."},
+    {9809, 16, 1, B, "The style %d is not supported for conversions from " N " to " N "."},
     {9810, 16, 1, B,
      "The datepart " N " is not supported by date function " N " for data type " N "."},
     {10709, 16, 1, B,
      "The number of columns for each row in a table value constructor must be the same."},
     {10742, 15, 1, S, "The offset specified in a OFFSET clause may not be negative."},
-    {10744, 15, 1, S,
-     "The number of rows provided for a FETCH clause must be greater then zero."},
-    {40510, 16, 1, B, "Statement '" N "' is not supported in this version of SQL Server: lite "
-                      "has only what docs/lite.md lists."},
+    {10744, 15, 1, S, "The number of rows provided for a FETCH clause must be greater then zero."},
+    {40510, 16, 1, B,
+     "Statement '" N "' is not supported in this version of SQL Server: lite "
+     "has only what docs/lite.md lists."},
     {50000, 16, 1, S, N},
 };
 

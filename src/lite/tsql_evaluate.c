@@ -37,9 +37,9 @@ static bool equal_values(const tsql_expression *a, const tsql_expression *b) {
 }
 
 bool alo_expression_equal(const tsql_expression *a, const tsql_expression *b) {
-  if (a->kind != b->kind || a->op != b->op || a->negated != b->negated ||
-      a->count != b->count || !alo_type_equal(a->type, b->type) || a->style != b->style ||
-      a->part != b->part || a->function != b->function)
+  if (a->kind != b->kind || a->op != b->op || a->negated != b->negated || a->count != b->count ||
+      !alo_type_equal(a->type, b->type) || a->style != b->style || a->part != b->part ||
+      a->function != b->function)
     return false;
   switch (a->kind) {
   case EXPRESSION_CONSTANT:
@@ -79,8 +79,8 @@ bool alo_expression_same_storage(tsql_type from, tsql_type to) {
   if (from.kind == TSQL_DECIMAL)
     return to.kind == TSQL_DECIMAL && from.scale == to.scale && from.precision <= to.precision;
   if (from.kind == TSQL_DATETIME || from.kind == TSQL_DATETIME2)
-    return to.kind == TSQL_DATETIME2 && (to.scale == 7 || (from.kind == to.kind &&
-                                                           from.scale <= to.scale));
+    return to.kind == TSQL_DATETIME2 &&
+           (to.scale == 7 || (from.kind == to.kind && from.scale <= to.scale));
   if (from.kind == TSQL_SMALLDATETIME)
     return to.kind == TSQL_DATETIME || to.kind == TSQL_DATETIME2;
   if (from.kind == TSQL_TIME || from.kind == TSQL_DATETIMEOFFSET)

@@ -108,10 +108,10 @@ static void bind_replace(tsql_context *context, tsql_expression *call) {
   bool wide = alo_kind_is_wide(type.kind);
   for (int i = 1; i < 3; i++)
     wide = alo_kind_is_wide(want_text(context, call, i).kind) || wide;
-  call->type = alo_type_sized(wide ? TSQL_NVARCHAR : TSQL_VARCHAR,
-                              type.length == TSQL_MAX ? TSQL_MAX
-                              : wide                  ? TSQL_WIDE_MAX
-                                                      : TSQL_NARROW_MAX);
+  call->type =
+      alo_type_sized(wide ? TSQL_NVARCHAR : TSQL_VARCHAR, type.length == TSQL_MAX ? TSQL_MAX
+                                                          : wide                  ? TSQL_WIDE_MAX
+                                                                 : TSQL_NARROW_MAX);
   for (int i = 0; i < 3; i++)
     want(context, call, i, alo_type_sized(call->type.kind, TSQL_MAX));
 }
@@ -226,9 +226,9 @@ static void bind_dateadd(tsql_context *context, tsql_expression *call) {
   call->type = type;
   bool below_day = call->part >= TSQL_PART_HOUR;
   if ((type.kind == TSQL_DATE && below_day) || (type.kind == TSQL_TIME && !below_day)) {
-    static const char *const names[] = {"year", "quarter", "month", "dayofyear", "day", "week",
-                                        "weekday", "hour", "minute", "second", "millisecond",
-                                        "microsecond", "nanosecond"};
+    static const char *const names[] = {
+        "year", "quarter", "month",  "dayofyear",   "day",         "week",      "weekday",
+        "hour", "minute",  "second", "millisecond", "microsecond", "nanosecond"};
     aloft_text part = {names[call->part], strlen(names[call->part])};
     alo_throw(context, 9810, ALOFT_PRINT(part), ALOFT_PRINT(ALOFT_TEXT("dateadd")),
               ALOFT_PRINT(alo_type_name(type)));
@@ -238,8 +238,8 @@ static void bind_dateadd(tsql_context *context, tsql_expression *call) {
 static void bind_datediff(tsql_context *context, tsql_expression *call) {
   want_time(context, call, 0);
   want_time(context, call, 1);
-  bool big = alo_word_is((aloft_text){call->function->name, strlen(call->function->name)},
-                         "DATEDIFF_BIG");
+  bool big =
+      alo_word_is((aloft_text){call->function->name, strlen(call->function->name)}, "DATEDIFF_BIG");
   call->type = alo_type_plain(big ? TSQL_BIGINT : TSQL_INT);
 }
 
@@ -352,8 +352,8 @@ static tsql_value length(CALL) {
 static tsql_value datalength(CALL) {
   UNUSED;
   static const uint8_t sizes[] = {
-      [TSQL_GUID] = 16, [TSQL_BIT] = 1,  [TSQL_TINYINT] = 1, [TSQL_SMALLINT] = 2,
-      [TSQL_INT] = 4,   [TSQL_BIGINT] = 8, [TSQL_REAL] = 4,  [TSQL_FLOAT] = 8,
+      [TSQL_GUID] = 16, [TSQL_BIT] = 1,           [TSQL_TINYINT] = 1, [TSQL_SMALLINT] = 2,
+      [TSQL_INT] = 4,   [TSQL_BIGINT] = 8,        [TSQL_REAL] = 4,    [TSQL_FLOAT] = 8,
       [TSQL_DATE] = 3,  [TSQL_SMALLDATETIME] = 4, [TSQL_DATETIME] = 8};
   tsql_type type = call->first->type;
   if (alo_kind_is_binary(type.kind))
@@ -432,8 +432,8 @@ static tsql_value substring(CALL) {
   UNUSED;
   if (a[2].integer < 0)
     alo_throw(context, 537);
-  return text_value(slice(a->text, alo_kind_is_binary(call->type.kind), a[1].integer,
-                          a[2].integer));
+  return text_value(
+      slice(a->text, alo_kind_is_binary(call->type.kind), a[1].integer, a[2].integer));
 }
 
 static tsql_value left(CALL) {
@@ -756,8 +756,7 @@ static tsql_value dateadd(CALL) {
   from.scale = 7;
   tsql_type to = type.kind == TSQL_DATETIMEOFFSET ? from : type;
   to.scale = type.scale;
-  if (type.kind == TSQL_DATETIME &&
-      (ticks < TSQL_DAYS_1753 * TSQL_TICKS_PER_DAY))
+  if (type.kind == TSQL_DATETIME && (ticks < TSQL_DAYS_1753 * TSQL_TICKS_PER_DAY))
     alo_throw(context, 517, ALOFT_PRINT(name));
   value = alo_convert(context, &value, from, to, 0, NULL);
   value.offset_minutes = a[1].offset_minutes;
@@ -786,7 +785,7 @@ static tsql_value datepart(CALL) {
 
 static tsql_value datename(CALL) {
   UNUSED;
-  static const char *const days[] = {"Sunday", "Monday", "Tuesday", "Wednesday",
+  static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                      "Thursday", "Friday", "Saturday"};
   int64_t number = alo_time_get(call->part, local_ticks(call->first->type, a));
   const char *name = NULL;
@@ -824,9 +823,8 @@ static tsql_value datefromparts(CALL) {
 static tsql_value now(CALL) {
   UNUSED;
   int64_t ticks = environment->now;
-  return (tsql_value){.integer = call->type.kind == TSQL_DATETIME
-                                     ? alo_time_round_datetime(ticks)
-                                     : ticks};
+  return (tsql_value){.integer = call->type.kind == TSQL_DATETIME ? alo_time_round_datetime(ticks)
+                                                                  : ticks};
 }
 
 static tsql_value newid(CALL) {
@@ -955,24 +953,116 @@ const tsql_function *alo_function_find(aloft_text name) {
 }
 
 bool alo_function_is_missing(aloft_text name) {
-  static const char *const names[] = {
-      "ACOS", "APPROX_COUNT_DISTINCT", "ASIN", "ATAN", "ATN2", "BINARY_CHECKSUM", "CERTENCODED",
-      "CHECKSUM", "CHECKSUM_AGG", "CHOOSE", "COL_LENGTH", "COL_NAME", "COLUMNPROPERTY",
-      "COMPRESS", "CONCAT_WS", "CONNECTIONPROPERTY", "CONTEXT_INFO", "COS", "COT", "CUME_DIST",
-      "DATABASEPROPERTYEX", "DATETIME2FROMPARTS", "DATETIMEFROMPARTS", "DATETRUNC", "DB_ID",
-      "DECOMPRESS", "DEGREES", "DENSE_RANK", "DIFFERENCE", "ERROR_LINE", "ERROR_MESSAGE",
-      "ERROR_NUMBER", "ERROR_PROCEDURE", "ERROR_SEVERITY", "ERROR_STATE", "EXP", "FIRST_VALUE",
-      "FORMAT", "GENERATE_SERIES", "GETANSINULL", "GREATEST", "GROUPING", "GROUPING_ID",
-      "HASHBYTES", "HAS_PERMS_BY_NAME", "HOST_ID", "HOST_NAME", "IDENT_CURRENT", "IDENT_INCR",
-      "IDENT_SEED", "IS_MEMBER", "IS_SRVROLEMEMBER", "ISDATE", "ISJSON", "ISNUMERIC",
-      "JSON_MODIFY", "JSON_QUERY", "JSON_VALUE", "LAG", "LAST_VALUE", "LEAD", "LEAST", "LOG",
-      "LOG10", "NEWSEQUENTIALID", "NTILE", "OBJECT_NAME", "OBJECTPROPERTY", "OPENJSON", "PARSE",
-      "PARSENAME", "PATINDEX", "PERCENT_RANK", "PERCENTILE_CONT", "PERCENTILE_DISC", "PI",
-      "QUOTENAME", "RADIANS", "RAND", "RANK", "ROW_NUMBER", "ROWCOUNT_BIG", "SCHEMA_ID",
-      "SERVERPROPERTY", "SESSION_CONTEXT", "SIN", "SMALLDATETIMEFROMPARTS", "SOUNDEX", "SQUARE",
-      "STDEV", "STDEVP", "STR", "STRING_AGG", "STRING_ESCAPE", "STRING_SPLIT", "SUSER_ID",
-      "SUSER_SID", "SWITCHOFFSET", "TAN", "TIMEFROMPARTS", "TODATETIMEOFFSET", "TRANSLATE",
-      "TRY_CAST", "TRY_PARSE", "TYPE_ID", "TYPE_NAME", "USER_ID", "VAR", "VARP", "XACT_STATE"};
+  static const char *const names[] = {"ACOS",
+                                      "APPROX_COUNT_DISTINCT",
+                                      "ASIN",
+                                      "ATAN",
+                                      "ATN2",
+                                      "BINARY_CHECKSUM",
+                                      "CERTENCODED",
+                                      "CHECKSUM",
+                                      "CHECKSUM_AGG",
+                                      "CHOOSE",
+                                      "COL_LENGTH",
+                                      "COL_NAME",
+                                      "COLUMNPROPERTY",
+                                      "COMPRESS",
+                                      "CONCAT_WS",
+                                      "CONNECTIONPROPERTY",
+                                      "CONTEXT_INFO",
+                                      "COS",
+                                      "COT",
+                                      "CUME_DIST",
+                                      "DATABASEPROPERTYEX",
+                                      "DATETIME2FROMPARTS",
+                                      "DATETIMEFROMPARTS",
+                                      "DATETRUNC",
+                                      "DB_ID",
+                                      "DECOMPRESS",
+                                      "DEGREES",
+                                      "DENSE_RANK",
+                                      "DIFFERENCE",
+                                      "ERROR_LINE",
+                                      "ERROR_MESSAGE",
+                                      "ERROR_NUMBER",
+                                      "ERROR_PROCEDURE",
+                                      "ERROR_SEVERITY",
+                                      "ERROR_STATE",
+                                      "EXP",
+                                      "FIRST_VALUE",
+                                      "FORMAT",
+                                      "GENERATE_SERIES",
+                                      "GETANSINULL",
+                                      "GREATEST",
+                                      "GROUPING",
+                                      "GROUPING_ID",
+                                      "HASHBYTES",
+                                      "HAS_PERMS_BY_NAME",
+                                      "HOST_ID",
+                                      "HOST_NAME",
+                                      "IDENT_CURRENT",
+                                      "IDENT_INCR",
+                                      "IDENT_SEED",
+                                      "IS_MEMBER",
+                                      "IS_SRVROLEMEMBER",
+                                      "ISDATE",
+                                      "ISJSON",
+                                      "ISNUMERIC",
+                                      "JSON_MODIFY",
+                                      "JSON_QUERY",
+                                      "JSON_VALUE",
+                                      "LAG",
+                                      "LAST_VALUE",
+                                      "LEAD",
+                                      "LEAST",
+                                      "LOG",
+                                      "LOG10",
+                                      "NEWSEQUENTIALID",
+                                      "NTILE",
+                                      "OBJECT_NAME",
+                                      "OBJECTPROPERTY",
+                                      "OPENJSON",
+                                      "PARSE",
+                                      "PARSENAME",
+                                      "PATINDEX",
+                                      "PERCENT_RANK",
+                                      "PERCENTILE_CONT",
+                                      "PERCENTILE_DISC",
+                                      "PI",
+                                      "QUOTENAME",
+                                      "RADIANS",
+                                      "RAND",
+                                      "RANK",
+                                      "ROW_NUMBER",
+                                      "ROWCOUNT_BIG",
+                                      "SCHEMA_ID",
+                                      "SERVERPROPERTY",
+                                      "SESSION_CONTEXT",
+                                      "SIN",
+                                      "SMALLDATETIMEFROMPARTS",
+                                      "SOUNDEX",
+                                      "SQUARE",
+                                      "STDEV",
+                                      "STDEVP",
+                                      "STR",
+                                      "STRING_AGG",
+                                      "STRING_ESCAPE",
+                                      "STRING_SPLIT",
+                                      "SUSER_ID",
+                                      "SUSER_SID",
+                                      "SWITCHOFFSET",
+                                      "TAN",
+                                      "TIMEFROMPARTS",
+                                      "TODATETIMEOFFSET",
+                                      "TRANSLATE",
+                                      "TRY_CAST",
+                                      "TRY_PARSE",
+                                      "TYPE_ID",
+                                      "TYPE_NAME",
+                                      "USER_ID",
+                                      "VAR",
+                                      "VARP",
+                                      "XACT_STATE"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (alo_word_is(name, names[i]))
       return true;

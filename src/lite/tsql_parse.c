@@ -333,9 +333,9 @@ static bool parse_key(tsql_parser *p, tsql_statement *s, aloft_text name, aloft_
 }
 
 static void refuse_constraint(tsql_parser *p) {
-  static const char *const missing[] = {"CHECK",   "FOREIGN", "REFERENCES", "COLLATE",
-                                        "SPARSE",  "ROWGUIDCOL", "GENERATED", "MASKED",
-                                        "ENCRYPTED", "INDEX", "FILESTREAM", "PERIOD"};
+  static const char *const missing[] = {"CHECK",     "FOREIGN",    "REFERENCES", "COLLATE",
+                                        "SPARSE",    "ROWGUIDCOL", "GENERATED",  "MASKED",
+                                        "ENCRYPTED", "INDEX",      "FILESTREAM", "PERIOD"};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
     if (alo_parser_at(p, missing[i]))
       alo_parser_missing(p, missing[i]);
@@ -402,10 +402,10 @@ static void parse_create(tsql_parser *p) {
   tsql_statement *s = add_statement(p, STATEMENT_CREATE_TABLE);
   alo_parser_advance(p);
   if (!alo_parser_take(p, "TABLE")) {
-    static const char *const kinds[] = {"VIEW",   "INDEX",     "PROCEDURE", "PROC",     "FUNCTION",
-                                        "TRIGGER", "SCHEMA",   "DATABASE",  "LOGIN",    "USER",
-                                        "TYPE",   "SEQUENCE",  "SYNONYM",   "UNIQUE",   "CLUSTERED",
-                                        "OR",     "NONCLUSTERED", "STATISTICS", "ROLE", "EXTERNAL"};
+    static const char *const kinds[] = {
+        "VIEW",      "INDEX", "PROCEDURE",    "PROC",       "FUNCTION", "TRIGGER", "SCHEMA",
+        "DATABASE",  "LOGIN", "USER",         "TYPE",       "SEQUENCE", "SYNONYM", "UNIQUE",
+        "CLUSTERED", "OR",    "NONCLUSTERED", "STATISTICS", "ROLE",     "EXTERNAL"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
       if (alo_parser_at(p, kinds[i])) {
         char text[40] = "CREATE ";
@@ -556,7 +556,7 @@ static void parse_set(tsql_parser *p) {
     alo_parser_advance(p);
     if (alo_word_is(s->name, "IDENTITY_INSERT") || alo_word_is(s->name, "STATISTICS"))
       alo_parser_missing(p, alo_word_is(s->name, "STATISTICS") ? "SET STATISTICS"
-                                                                : "SET IDENTITY_INSERT");
+                                                               : "SET IDENTITY_INSERT");
   } else {
     alo_parser_fail(p);
   }
@@ -753,24 +753,37 @@ static void parse_rollback(tsql_parser *p) {
 static const struct {
   const char *word;
   void (*parse)(tsql_parser *);
-} starts[] = {{"SELECT", parse_select},     {"INSERT", parse_insert},
-              {"UPDATE", parse_update},     {"DELETE", parse_delete},
-              {"TRUNCATE", parse_truncate}, {"CREATE", parse_create},
-              {"DROP", parse_drop},         {"DECLARE", parse_declare},
-              {"SET", parse_set},           {"IF", parse_if},
-              {"WHILE", parse_while},       {"BREAK", parse_loop_exit},
-              {"CONTINUE", parse_loop_exit}, {"BEGIN", parse_begin},
-              {"COMMIT", parse_commit_statement}, {"ROLLBACK", parse_rollback},
-              {"PRINT", parse_print},       {"RAISERROR", parse_raiserror},
-              {"THROW", parse_throw},       {"WAITFOR", parse_waitfor},
-              {"USE", parse_use},           {"RETURN", parse_return}};
+} starts[] = {{"SELECT", parse_select},
+              {"INSERT", parse_insert},
+              {"UPDATE", parse_update},
+              {"DELETE", parse_delete},
+              {"TRUNCATE", parse_truncate},
+              {"CREATE", parse_create},
+              {"DROP", parse_drop},
+              {"DECLARE", parse_declare},
+              {"SET", parse_set},
+              {"IF", parse_if},
+              {"WHILE", parse_while},
+              {"BREAK", parse_loop_exit},
+              {"CONTINUE", parse_loop_exit},
+              {"BEGIN", parse_begin},
+              {"COMMIT", parse_commit_statement},
+              {"ROLLBACK", parse_rollback},
+              {"PRINT", parse_print},
+              {"RAISERROR", parse_raiserror},
+              {"THROW", parse_throw},
+              {"WAITFOR", parse_waitfor},
+              {"USE", parse_use},
+              {"RETURN", parse_return}};
 
 /* Statements of T-SQL that lite does not have. */
 static const char *const missing_starts[] = {
-    "MERGE", "WITH", "ALTER", "GRANT", "DENY", "REVOKE", "EXEC", "EXECUTE", "OPEN", "CLOSE",
-    "FETCH", "DEALLOCATE", "BACKUP", "RESTORE", "BULK", "DBCC", "KILL", "GOTO", "SHUTDOWN",
-    "CHECKPOINT", "RECONFIGURE", "READTEXT", "WRITETEXT", "UPDATETEXT", "SAVE", "DISABLE",
-    "ENABLE", "RECEIVE", "SEND", "SETUSER", "REVERT", "LINENO", "GO", "DUMP", "LOAD", "VALUES"};
+    "MERGE",    "WITH",       "ALTER",       "GRANT",    "DENY",      "REVOKE",
+    "EXEC",     "EXECUTE",    "OPEN",        "CLOSE",    "FETCH",     "DEALLOCATE",
+    "BACKUP",   "RESTORE",    "BULK",        "DBCC",     "KILL",      "GOTO",
+    "SHUTDOWN", "CHECKPOINT", "RECONFIGURE", "READTEXT", "WRITETEXT", "UPDATETEXT",
+    "SAVE",     "DISABLE",    "ENABLE",      "RECEIVE",  "SEND",      "SETUSER",
+    "REVERT",   "LINENO",     "GO",          "DUMP",     "LOAD",      "VALUES"};
 
 static void refuse_start(tsql_parser *p) {
   for (size_t i = 0; i < sizeof missing_starts / sizeof *missing_starts; i++)

@@ -84,8 +84,7 @@ static tsql_node *parse_binary(tsql_parser *p) {
   }
   size_t size = (digits.size + odd) / 2;
   uint64_t length = size > TSQL_NARROW_MAX ? TSQL_MAX : size > 0 ? size : 1;
-  return constant(p, alo_type_sized(TSQL_VARBINARY, length),
-                  (tsql_value){.text = {bytes, size}});
+  return constant(p, alo_type_sized(TSQL_VARBINARY, length), (tsql_value){.text = {bytes, size}});
 }
 
 /* Types. */
@@ -161,10 +160,10 @@ static tsql_type scaled_type(tsql_parser *p, tsql_kind kind) {
 }
 
 static void refuse_type(tsql_parser *p, aloft_text name) {
-  static const char *const missing[] = {"MONEY", "SMALLMONEY", "TEXT",      "NTEXT",
-                                        "IMAGE", "XML",        "SQL_VARIANT", "TIMESTAMP",
-                                        "ROWVERSION", "CURSOR", "TABLE", "GEOGRAPHY", "GEOMETRY",
-                                        "HIERARCHYID", "SYSNAME", "DOUBLE", "NATIONAL"};
+  static const char *const missing[] = {
+      "MONEY",       "SMALLMONEY",  "TEXT",       "NTEXT",  "IMAGE",   "XML",
+      "SQL_VARIANT", "TIMESTAMP",   "ROWVERSION", "CURSOR", "TABLE",   "GEOGRAPHY",
+      "GEOMETRY",    "HIERARCHYID", "SYSNAME",    "DOUBLE", "NATIONAL"};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
     if (alo_word_is(name, missing[i]))
       alo_parser_missing(p, missing[i]);

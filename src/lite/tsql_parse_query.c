@@ -65,9 +65,8 @@ static tsql_item *parse_item(tsql_parser *p) {
   } else if (at_alias(p) && equals) {
     item->alias = parse_alias(p);
     alo_parser_advance(p);
-  } else if (p->token.kind == TOKEN_VARIABLE && after.kind == TOKEN_SIGN &&
-             after.text.size == 2 && after.text.data[1] == '=' &&
-             after.text.data[0] != '<' && after.text.data[0] != '>' &&
+  } else if (p->token.kind == TOKEN_VARIABLE && after.kind == TOKEN_SIGN && after.text.size == 2 &&
+             after.text.data[1] == '=' && after.text.data[0] != '<' && after.text.data[0] != '>' &&
              after.text.data[0] != '!') {
     alo_parser_missing(p, "SELECT @variable += expression");
   }
@@ -134,8 +133,9 @@ static tsql_source *parse_source(tsql_parser *p) {
   if (alo_parser_at_sign(p, "(")) {
     parse_derived(p, source);
   } else {
-    static const char *const missing[] = {"OPENROWSET", "OPENQUERY", "OPENXML", "OPENDATASOURCE",
-                                          "CONTAINSTABLE", "FREETEXTTABLE", "OPENJSON"};
+    static const char *const missing[] = {"OPENROWSET",     "OPENQUERY",     "OPENXML",
+                                          "OPENDATASOURCE", "CONTAINSTABLE", "FREETEXTTABLE",
+                                          "OPENJSON"};
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
       if (alo_parser_at(p, missing[i]))
         alo_parser_missing(p, missing[i]);
@@ -146,8 +146,8 @@ static tsql_source *parse_source(tsql_parser *p) {
       alo_parser_missing(p, "table-valued function");
   }
   refuse_source_parts(p);
-  if (alo_parser_take(p, "AS") || (at_alias(p) && p->token.kind != TOKEN_STRING &&
-                                   p->token.kind != TOKEN_NSTRING))
+  if (alo_parser_take(p, "AS") ||
+      (at_alias(p) && p->token.kind != TOKEN_STRING && p->token.kind != TOKEN_NSTRING))
     source->alias = alo_parser_name(p);
   else if (source->query)
     alo_parser_fail(p);

@@ -40,15 +40,13 @@ size_t alo_text_put(char *out, uint32_t c) {
 static const struct case_range {
   uint32_t first, last, step, distance;
 } cases[] = {
-    {'A', 'Z', 1, 32},          {0xC0, 0xD6, 1, 32},        {0xD8, 0xDE, 1, 32},
-    {0x100, 0x12E, 2, 1},       {0x132, 0x136, 2, 1},       {0x139, 0x147, 2, 1},
-    {0x14A, 0x176, 2, 1},       {0x179, 0x17D, 2, 1},       {0x1CD, 0x1DB, 2, 1},
-    {0x1DE, 0x1EE, 2, 1},       {0x1F8, 0x21E, 2, 1},       {0x222, 0x232, 2, 1},
-    {0x386, 0x386, 1, 38},      {0x388, 0x38A, 1, 37},      {0x38C, 0x38C, 1, 64},
-    {0x38E, 0x38F, 1, 63},      {0x391, 0x3A1, 1, 32},      {0x3A3, 0x3AB, 1, 32},
-    {0x400, 0x40F, 1, 80},      {0x410, 0x42F, 1, 32},      {0x460, 0x480, 2, 1},
-    {0x48A, 0x4BE, 2, 1},       {0x4C1, 0x4CD, 2, 1},       {0x4D0, 0x52E, 2, 1},
-    {0x1E00, 0x1E94, 2, 1},     {0x1EA0, 0x1EFE, 2, 1},     {0xFF21, 0xFF3A, 1, 32},
+    {'A', 'Z', 1, 32},      {0xC0, 0xD6, 1, 32},    {0xD8, 0xDE, 1, 32},     {0x100, 0x12E, 2, 1},
+    {0x132, 0x136, 2, 1},   {0x139, 0x147, 2, 1},   {0x14A, 0x176, 2, 1},    {0x179, 0x17D, 2, 1},
+    {0x1CD, 0x1DB, 2, 1},   {0x1DE, 0x1EE, 2, 1},   {0x1F8, 0x21E, 2, 1},    {0x222, 0x232, 2, 1},
+    {0x386, 0x386, 1, 38},  {0x388, 0x38A, 1, 37},  {0x38C, 0x38C, 1, 64},   {0x38E, 0x38F, 1, 63},
+    {0x391, 0x3A1, 1, 32},  {0x3A3, 0x3AB, 1, 32},  {0x400, 0x40F, 1, 80},   {0x410, 0x42F, 1, 32},
+    {0x460, 0x480, 2, 1},   {0x48A, 0x4BE, 2, 1},   {0x4C1, 0x4CD, 2, 1},    {0x4D0, 0x52E, 2, 1},
+    {0x1E00, 0x1E94, 2, 1}, {0x1EA0, 0x1EFE, 2, 1}, {0xFF21, 0xFF3A, 1, 32},
 };
 
 uint32_t alo_text_lower(uint32_t c) {
@@ -81,10 +79,9 @@ static uint32_t fold(uint32_t c) {
 }
 
 /* The letter under the accent, for U+00C0 to U+017F; 0 where there is none. */
-static const char bases[] =
-    "aaaaaaaceeeeiiiidnooooo\0ouuuuytsaaaaaaaceeeeiiiidnooooo\0ouuuuyty"
-    "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkklllllll"
-    "lllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
+static const char bases[] = "aaaaaaaceeeeiiiidnooooo\0ouuuuytsaaaaaaaceeeeiiiidnooooo\0ouuuuyty"
+                            "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkklllllll"
+                            "lllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
 enum { DIGITS = 0x1000, LETTERS = 0x2000 };
 

@@ -97,7 +97,8 @@ static int take_number(cursor *c, int most, int *number) {
 
 static int take_month(cursor *c) {
   size_t letters = 0;
-  while (c->at + letters < c->end && ((c->at[letters] | 32) >= 'a') && ((c->at[letters] | 32) <= 'z'))
+  while (c->at + letters < c->end && ((c->at[letters] | 32) >= 'a') &&
+         ((c->at[letters] | 32) <= 'z'))
     letters++;
   for (int i = 0; i < 12 && letters >= 3; i++) {
     aloft_text name = {alo_time_months[i], strlen(alo_time_months[i])};
@@ -287,8 +288,8 @@ size_t alo_time_date_text(int64_t days, char *out) {
 
 size_t alo_time_of_day_text(int64_t ticks, int scale, char *out) {
   tsql_clock clock = alo_time_clock(ticks);
-  int size = snprintf(out, TSQL_TIME_TEXT, "%02d:%02d:%02d", clock.hour, clock.minute,
-                      clock.second);
+  int size =
+      snprintf(out, TSQL_TIME_TEXT, "%02d:%02d:%02d", clock.hour, clock.minute, clock.second);
   if (scale == 0)
     return (size_t)size;
   snprintf(out + size, (size_t)(TSQL_TIME_TEXT - size), ".%07d", clock.ticks);
@@ -306,40 +307,23 @@ tsql_part alo_time_part(aloft_text name) {
   static const struct {
     const char *name;
     tsql_part part;
-  } names[] = {{"year", TSQL_PART_YEAR},
-               {"yy", TSQL_PART_YEAR},
-               {"yyyy", TSQL_PART_YEAR},
-               {"quarter", TSQL_PART_QUARTER},
-               {"qq", TSQL_PART_QUARTER},
-               {"q", TSQL_PART_QUARTER},
-               {"month", TSQL_PART_MONTH},
-               {"mm", TSQL_PART_MONTH},
-               {"m", TSQL_PART_MONTH},
-               {"dayofyear", TSQL_PART_DAYOFYEAR},
-               {"dy", TSQL_PART_DAYOFYEAR},
-               {"y", TSQL_PART_DAYOFYEAR},
-               {"day", TSQL_PART_DAY},
-               {"dd", TSQL_PART_DAY},
-               {"d", TSQL_PART_DAY},
-               {"week", TSQL_PART_WEEK},
-               {"wk", TSQL_PART_WEEK},
-               {"ww", TSQL_PART_WEEK},
-               {"weekday", TSQL_PART_WEEKDAY},
-               {"dw", TSQL_PART_WEEKDAY},
-               {"w", TSQL_PART_WEEKDAY},
-               {"hour", TSQL_PART_HOUR},
-               {"hh", TSQL_PART_HOUR},
-               {"minute", TSQL_PART_MINUTE},
-               {"mi", TSQL_PART_MINUTE},
-               {"n", TSQL_PART_MINUTE},
-               {"second", TSQL_PART_SECOND},
-               {"ss", TSQL_PART_SECOND},
-               {"s", TSQL_PART_SECOND},
-               {"millisecond", TSQL_PART_MILLISECOND},
-               {"ms", TSQL_PART_MILLISECOND},
-               {"microsecond", TSQL_PART_MICROSECOND},
-               {"mcs", TSQL_PART_MICROSECOND},
-               {"nanosecond", TSQL_PART_NANOSECOND},
+  } names[] = {{"year", TSQL_PART_YEAR},       {"yy", TSQL_PART_YEAR},
+               {"yyyy", TSQL_PART_YEAR},       {"quarter", TSQL_PART_QUARTER},
+               {"qq", TSQL_PART_QUARTER},      {"q", TSQL_PART_QUARTER},
+               {"month", TSQL_PART_MONTH},     {"mm", TSQL_PART_MONTH},
+               {"m", TSQL_PART_MONTH},         {"dayofyear", TSQL_PART_DAYOFYEAR},
+               {"dy", TSQL_PART_DAYOFYEAR},    {"y", TSQL_PART_DAYOFYEAR},
+               {"day", TSQL_PART_DAY},         {"dd", TSQL_PART_DAY},
+               {"d", TSQL_PART_DAY},           {"week", TSQL_PART_WEEK},
+               {"wk", TSQL_PART_WEEK},         {"ww", TSQL_PART_WEEK},
+               {"weekday", TSQL_PART_WEEKDAY}, {"dw", TSQL_PART_WEEKDAY},
+               {"w", TSQL_PART_WEEKDAY},       {"hour", TSQL_PART_HOUR},
+               {"hh", TSQL_PART_HOUR},         {"minute", TSQL_PART_MINUTE},
+               {"mi", TSQL_PART_MINUTE},       {"n", TSQL_PART_MINUTE},
+               {"second", TSQL_PART_SECOND},   {"ss", TSQL_PART_SECOND},
+               {"s", TSQL_PART_SECOND},        {"millisecond", TSQL_PART_MILLISECOND},
+               {"ms", TSQL_PART_MILLISECOND},  {"microsecond", TSQL_PART_MICROSECOND},
+               {"mcs", TSQL_PART_MICROSECOND}, {"nanosecond", TSQL_PART_NANOSECOND},
                {"ns", TSQL_PART_NANOSECOND}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (alo_text_same_name(name, (aloft_text){names[i].name, strlen(names[i].name)}))

@@ -57,10 +57,10 @@ bool alo_type_equal(tsql_type a, tsql_type b) {
 
 aloft_text alo_type_name(tsql_type type) {
   static const char *const names[] = {
-      "binary",   "varbinary", "char",     "varchar",       "nchar",    "nvarchar",
-      "uniqueidentifier", "bit", "tinyint", "smallint",     "int",      "bigint",
-      "decimal",  "real",      "float",    "time",          "date",     "smalldatetime",
-      "datetime", "datetime2", "datetimeoffset", "boolean"};
+      "binary",           "varbinary", "char",           "varchar",  "nchar", "nvarchar",
+      "uniqueidentifier", "bit",       "tinyint",        "smallint", "int",   "bigint",
+      "decimal",          "real",      "float",          "time",     "date",  "smalldatetime",
+      "datetime",         "datetime2", "datetimeoffset", "boolean"};
   if (type.kind == TSQL_DECIMAL && type.numeric)
     return ALOFT_TEXT("numeric");
   const char *name = names[type.kind];
@@ -163,8 +163,8 @@ tsql_type alo_type_common(tsql_type a, tsql_type b) {
     high.length = high.length > low.length ? high.length : low.length;
     return alo_type_sized(high.kind, high.length);
   }
-  bool both_scaled = high.kind == TSQL_DATETIME2 || high.kind == TSQL_DATETIMEOFFSET ||
-                     high.kind == TSQL_TIME;
+  bool both_scaled =
+      high.kind == TSQL_DATETIME2 || high.kind == TSQL_DATETIMEOFFSET || high.kind == TSQL_TIME;
   if (both_scaled && low.kind == TSQL_DATETIME)
     high.scale = 7; /* its thirds of 10 ms */
   else if (both_scaled && alo_kind_is_time(low.kind) && low.scale > high.scale)
@@ -223,9 +223,9 @@ tsql_conversion alo_type_conversion(tsql_type from, tsql_type to) {
 }
 
 typedef struct type_token {
-  uint8_t fixed;    /* for NOT NULL; 0: there is only the nullable one */
+  uint8_t fixed; /* for NOT NULL; 0: there is only the nullable one */
   uint8_t nullable;
-  uint8_t size;     /* 0: from the length */
+  uint8_t size; /* 0: from the length */
 } type_token;
 
 static const type_token tokens[] = {

@@ -49,7 +49,7 @@ bool alo_kind_is_wide(tsql_kind kind); /* nchar, nvarchar */
 bool alo_kind_is_binary(tsql_kind kind);
 bool alo_kind_is_integer(tsql_kind kind); /* bit included */
 bool alo_kind_is_number(tsql_kind kind);
-bool alo_kind_is_time(tsql_kind kind); /* the date and time types */
+bool alo_kind_is_time(tsql_kind kind);  /* the date and time types */
 bool alo_kind_is_fixed(tsql_kind kind); /* char, nchar, binary: padded */
 
 tsql_type alo_type_plain(tsql_kind kind);

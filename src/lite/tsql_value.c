@@ -50,8 +50,8 @@ static int collate_offset(void *context, int a_size, const void *a, int b_size, 
 }
 
 int alo_value_register_collations(sqlite3 *database) {
-  int code = sqlite3_create_collation(database, TSQL_COLLATION_TEXT, SQLITE_UTF8, NULL,
-                                      collate_text);
+  int code =
+      sqlite3_create_collation(database, TSQL_COLLATION_TEXT, SQLITE_UTF8, NULL, collate_text);
   if (code == SQLITE_OK)
     code = sqlite3_create_collation(database, TSQL_COLLATION_BINARY, SQLITE_UTF8, NULL,
                                     collate_binary);
@@ -234,9 +234,9 @@ tsql_value alo_value_from_engine(tsql_context *context, const alo_engine_value *
   tsql_value value = {.integer = in->integer, .real = in->real};
   uint64_t high = in->decimal.high;
   uint64_t low = in->decimal.low;
-  value.decimal = (tsql_decimal){
-      {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)},
-      in->decimal.negative && (high | low)};
+  value.decimal =
+      (tsql_decimal){{(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)},
+                     in->decimal.negative && (high | low)};
   if (alo_kind_is_text(type.kind))
     value.text = alo_copy(context, in->text);
   if (alo_kind_is_binary(type.kind))
@@ -249,8 +249,8 @@ tsql_value alo_value_from_engine(tsql_context *context, const alo_engine_value *
     value.text = (aloft_text){(const char *)sorted, 16};
   }
   int64_t days = in->days < 0 ? 0 : in->days >= TSQL_DAYS ? TSQL_DAYS - 1 : in->days;
-  int64_t ticks = in->ticks >= (uint64_t)TSQL_TICKS_PER_DAY ? TSQL_TICKS_PER_DAY - 1
-                                                            : (int64_t)in->ticks;
+  int64_t ticks =
+      in->ticks >= (uint64_t)TSQL_TICKS_PER_DAY ? TSQL_TICKS_PER_DAY - 1 : (int64_t)in->ticks;
   if (type.kind == TSQL_DATE)
     value.integer = days;
   else if (type.kind == TSQL_TIME)

@@ -52,8 +52,8 @@ typedef struct tsql_target {
 
 /* Converts, or throws. The types' conversion must be allowed. With a `target` text that is too
  * long is error 2628, without it is cut, as CAST does. */
-tsql_value alo_convert(tsql_context *context, const tsql_value *value, tsql_type from,
-                       tsql_type to, int style, const tsql_target *target);
+tsql_value alo_convert(tsql_context *context, const tsql_value *value, tsql_type from, tsql_type to,
+                       int style, const tsql_target *target);
 
 /* Text of a value for messages, as CAST to varchar gives. */
 aloft_text alo_value_text(tsql_context *context, const tsql_value *value, tsql_type type);
@@ -61,8 +61,7 @@ aloft_text alo_value_text(tsql_context *context, const tsql_value *value, tsql_t
 /* To the engine's interface and back. Bytes are the context's or the value's. */
 void alo_value_to_engine(tsql_context *context, const tsql_value *value, tsql_type type,
                          alo_engine_value *out);
-tsql_value alo_value_from_engine(tsql_context *context, const alo_engine_value *in,
-                                 tsql_type type);
+tsql_value alo_value_from_engine(tsql_context *context, const alo_engine_value *in, tsql_type type);
 
 /* 16 bytes of a uniqueidentifier between the wire's order and that of sorting. */
 void alo_guid_to_sorted(const uint8_t wire[16], uint8_t sorted[16]);
