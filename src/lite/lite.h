@@ -1,8 +1,9 @@
-/* The `aloft lite` subcommand. */
-#ifndef ALO_LITE_H
-#define ALO_LITE_H
+/* `aloft lite`: a TDS server on SQLite. See docs/lite.md. */
+#ifndef ALOFT_LITE_H
+#define ALOFT_LITE_H
 
-/* argv[0] is "lite"; returns the exit status of aloft(1). */
+/* The command, with argv[0] its name. Returns the exit code: 0 stopped by SIGINT or SIGTERM, 2
+ * usage, 3 it cannot listen or open the database. */
 int aloft_lite_main(int argc, char **argv);
 
 #endif

@@ -1,0 +1,342 @@
+#include "connection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Events of one turn, so that one client's rows do not keep the others waiting. */
+enum { STEPS_IN_A_TURN = 256, BUSY_AGAIN_MS = 5 };
+
+static void step_due(alo_ops *ops, aloft_item *item);
+
+static const alo_item_kind step_kind = {step_due};
+
+void alo_lite_go_on(alo_lite_connection *connection) {
+  if (connection->stepping || connection->gone)
+    return;
+  connection->stepping = true;
+  connection->waiting = false;
+  alo_timer_clear(&connection->timer);
+  connection->step.kind = &step_kind;
+  alo_ops_push(connection->lite->owner.ops, &connection->step);
+}
+
+void alo_lite_answer_begin(alo_lite_connection *connection) {
+  connection->phase = ALO_LITE_RUNNING;
+  connection->attention = connection->done_held = connection->some = false;
+  connection->status_sent = false;
+  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  alo_lite_go_on(connection);
+}
+
+/* ---- small answers ---- */
+
+void alo_lite_put_message(alo_lite_connection *connection, const alo_engine_message *message) {
+  const alo_tds_message token = {.error = message->severity > 10,
+                                 .number = message->number,
+                                 .state = message->state,
+                                 .severity = message->severity,
+                                 .line = message->line,
+                                 .text = message->text,
+                                 .server = ALOFT_TEXT("lite"),
+                                 .procedure = ALOFT_TEXT("")};
+  alo_tds_put_message(&connection->writer, &token);
+}
+
+static void finish(alo_lite_connection *connection) {
+  if (alo_tds_message_end(&connection->writer) != ALOFT_OK) {
+    alo_lite_protocol_error(connection, "an answer is over lite's limit or memory");
+    return;
+  }
+  alo_lite_send(connection);
+}
+
+void alo_lite_answer_done(alo_lite_connection *connection, uint16_t status) {
+  const alo_tds_done done = {.token = 0xFD, .status = status};
+  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  alo_tds_put_done(&connection->writer, &done);
+  finish(connection);
+}
+
+void alo_lite_answer_error(alo_lite_connection *connection, int32_t number, uint8_t severity,
+                           aloft_text text) {
+  const alo_engine_message message = {
+      .number = number, .severity = severity, .state = 1, .line = 1, .text = text};
+  const alo_tds_done done = {.token = 0xFD, .status = ALO_TDS_DONE_ERROR};
+  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  alo_lite_put_message(connection, &message);
+  alo_tds_put_done(&connection->writer, &done);
+  finish(connection);
+}
+
+/* ---- events ---- */
+
+static void release_done(alo_lite_connection *connection, bool more) {
+  if (!connection->done_held)
+    return;
+  connection->done_held = false;
+  if (more)
+    connection->held.status |= ALO_TDS_DONE_MORE;
+  alo_tds_put_done(&connection->writer, &connection->held);
+}
+
+static void hold_done(alo_lite_connection *connection, const alo_event *event) {
+  bool transaction = alo_session_transaction(connection->session) != 0;
+  connection->held = (alo_tds_done){.token = connection->procedure ? 0xFF : 0xFD,
+                                    .status = (uint16_t)((event->failed ? ALO_TDS_DONE_ERROR : 0) |
+                                                         (event->counted ? ALO_TDS_DONE_COUNT : 0) |
+                                                         (transaction ? ALO_TDS_DONE_INXACT : 0)),
+                                    .command = event->command,
+                                    .rows = event->counted ? event->rows : 0};
+  connection->done_held = true;
+}
+
+static bool remember_types(alo_lite_connection *connection, const alo_event *event) {
+  if (event->count > connection->type_room) {
+    alo_tds_type *grown = realloc(connection->types, event->count * sizeof *grown);
+    if (!grown)
+      return false;
+    connection->types = grown;
+    connection->type_room = event->count;
+  }
+  connection->type_count = event->count;
+  for (size_t i = 0; i < event->count; i++)
+    connection->types[i] = event->columns[i].type;
+  return true;
+}
+
+static void put_result(alo_lite_connection *connection, const alo_event *event) {
+  alo_tds_out_column *columns = calloc(event->count ? event->count : 1, sizeof *columns);
+  if (!columns || !remember_types(connection, event)) {
+    free(columns);
+    alo_lite_protocol_error(connection, "no memory for a result");
+    return;
+  }
+  for (size_t i = 0; i < event->count; i++) {
+    const alo_engine_column *from = &event->columns[i];
+    columns[i] = (alo_tds_out_column){.type = from->type,
+                                      .name = from->name,
+                                      .flags = (uint16_t)((from->nullable ? 0x01 : 0) |
+                                                          (from->identity ? 0x10 : 0x08) |
+                                                          (from->computed ? 0x20 : 0))};
+  }
+  alo_tds_put_colmetadata(&connection->writer, columns, event->count);
+  free(columns);
+}
+
+static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
+                      const alo_engine_value *value) {
+  const aloft_tds_decimal decimal = {.low = value->decimal.low,
+                                     .high = value->decimal.high,
+                                     .precision = type->precision,
+                                     .scale = type->scale,
+                                     .negative = value->decimal.negative};
+  const aloft_tds_moment moment = {value->days, value->ticks, value->offset_minutes};
+  if (value->null) {
+    alo_tds_put_null(writer, type);
+    return;
+  }
+  switch (alo_tds_type_public(type)) {
+  case ALOFT_TDS_REAL:
+  case ALOFT_TDS_FLOAT:
+    alo_tds_put_double(writer, type, value->real);
+    break;
+  case ALOFT_TDS_DECIMAL:
+  case ALOFT_TDS_NUMERIC:
+    alo_tds_put_decimal(writer, type, &decimal);
+    break;
+  case ALOFT_TDS_CHAR:
+  case ALOFT_TDS_VARCHAR:
+  case ALOFT_TDS_NCHAR:
+  case ALOFT_TDS_NVARCHAR:
+    alo_tds_put_text(writer, type, value->text);
+    break;
+  case ALOFT_TDS_BINARY:
+  case ALOFT_TDS_VARBINARY:
+  case ALOFT_TDS_UNIQUEIDENTIFIER:
+    alo_tds_put_bytes(writer, type, value->bytes);
+    break;
+  case ALOFT_TDS_DATE:
+  case ALOFT_TDS_TIME:
+  case ALOFT_TDS_SMALLDATETIME:
+  case ALOFT_TDS_DATETIME:
+  case ALOFT_TDS_DATETIME2:
+  case ALOFT_TDS_DATETIMEOFFSET:
+    alo_tds_put_moment(writer, type, &moment);
+    break;
+  default:
+    alo_tds_put_int64(writer, type, value->integer);
+    break;
+  }
+}
+
+static void put_row(alo_lite_connection *connection, const alo_event *event) {
+  alo_tds_put_row(&connection->writer);
+  for (size_t i = 0; i < event->count; i++)
+    put_value(&connection->writer, &connection->types[i], &event->values[i]);
+}
+
+static void put_transaction(alo_lite_connection *connection, const alo_event *event) {
+  uint8_t id[8];
+  for (unsigned i = 0; i < 8; i++)
+    id[i] = (uint8_t)(event->transaction_id >> (8 * i));
+  const aloft_bytes given = {id, sizeof id}, none = {NULL, 0};
+  alo_tds_writer *writer = &connection->writer;
+  switch (event->transaction) {
+  case ALO_TRANSACTION_BEGUN:
+    alo_tds_put_env_bytes(writer, 8, given, none);
+    break;
+  case ALO_TRANSACTION_COMMITTED:
+    alo_tds_put_env_bytes(writer, 9, none, given);
+    break;
+  case ALO_TRANSACTION_ROLLED_BACK:
+    alo_tds_put_env_bytes(writer, 10, none, given);
+    break;
+  }
+}
+
+static void put_database(alo_lite_connection *connection, const alo_event *event) {
+  aloft_text before = alo_engine_database(connection->lite->engine);
+  alo_tds_put_env_text(&connection->writer, 1, event->text, before);
+}
+
+/* RETURNSTATUS comes before the output parameters. */
+static void put_status(alo_lite_connection *connection) {
+  if (!connection->status_sent)
+    alo_tds_put_return_status(&connection->writer, 0);
+  connection->status_sent = true;
+}
+
+static void put_return_value(alo_lite_connection *connection, const alo_event *event) {
+  const alo_engine_parameter *parameter = event->parameter;
+  put_status(connection);
+  alo_tds_put_return_value(&connection->writer, (uint16_t)event->parameter_index, parameter->name,
+                           &parameter->type);
+  put_value(&connection->writer, &parameter->type, &parameter->value);
+}
+
+/* ---- the end of a batch ---- */
+
+static void end_batch(alo_lite_connection *connection) {
+  release_done(connection, connection->procedure);
+  if (connection->procedure) {
+    put_status(connection);
+    const alo_tds_done done = {.token = 0xFE, .status = 0};
+    alo_tds_put_done(&connection->writer, &done);
+  } else if (!connection->some) {
+    const alo_tds_done done = {.token = 0xFD, .status = 0};
+    alo_tds_put_done(&connection->writer, &done);
+  }
+  connection->phase = ALO_LITE_IDLE;
+  finish(connection);
+  if (connection->attention && !connection->gone) { /* it crossed the end */
+    connection->attention = false;
+    alo_lite_answer_done(connection, ALO_TDS_DONE_ATTN);
+  }
+}
+
+static void end_interrupted(alo_lite_connection *connection) {
+  release_done(connection, true);
+  const alo_tds_done done = {.token = 0xFD, .status = ALO_TDS_DONE_ATTN};
+  alo_tds_put_done(&connection->writer, &done);
+  connection->lite->counters.stopped++;
+  alo_lite_log(connection, "statement stopped by ATTENTION", (aloft_text){NULL, 0});
+  connection->attention = false;
+  connection->phase = ALO_LITE_IDLE;
+  finish(connection);
+}
+
+/* ---- stepping ---- */
+
+static void wait_over(alo_timer *timer) {
+  alo_lite_go_on(ALOFT_CONTAINER(timer, alo_lite_connection, timer));
+}
+
+static void park(alo_lite_connection *connection, uint64_t wait_ns) {
+  connection->waiting = true;
+  alo_lite_send(connection);
+  if (!connection->gone)
+    alo_timer_set(&connection->lite->owner, &connection->timer, wait_ns ? wait_ns : 1, wait_over);
+}
+
+/* True: step on in this turn. */
+static bool handle(alo_lite_connection *connection, const alo_event *event) {
+  switch (event->kind) {
+  case ALO_EVENT_WAIT:
+    park(connection, event->wait_ns);
+    return false;
+  case ALO_EVENT_BUSY:
+    park(connection, ALOFT_MILLISECONDS(BUSY_AGAIN_MS));
+    return false;
+  case ALO_EVENT_MORE:
+    alo_lite_go_on(connection);
+    return false;
+  case ALO_EVENT_INTERRUPTED:
+    end_interrupted(connection);
+    return false;
+  case ALO_EVENT_END:
+    end_batch(connection);
+    return false;
+  default:
+    break;
+  }
+  release_done(connection, true);
+  connection->some = true;
+  if (event->kind == ALO_EVENT_RESULT)
+    put_result(connection, event);
+  else if (event->kind == ALO_EVENT_ROW)
+    put_row(connection, event);
+  else if (event->kind == ALO_EVENT_DONE)
+    hold_done(connection, event);
+  else if (event->kind == ALO_EVENT_MESSAGE)
+    alo_lite_put_message(connection, &event->message);
+  else if (event->kind == ALO_EVENT_DATABASE)
+    put_database(connection, event);
+  else if (event->kind == ALO_EVENT_TRANSACTION)
+    put_transaction(connection, event);
+  else
+    put_return_value(connection, event);
+  return !connection->gone;
+}
+
+static bool output_full(alo_lite_connection *connection) {
+  if (alo_buffer_size(&connection->out) + alo_buffer_size(&connection->stream.tx) <
+      ALO_LITE_TX_HIGH)
+    return false;
+  alo_lite_send(connection);
+  if (connection->gone)
+    return true;
+  connection->waiting = true;
+  connection->stream.want_drained = true; /* its event steps on */
+  return true;
+}
+
+static alo_event_kind step_engine(alo_lite_connection *connection, alo_event *event) {
+  if (connection->attention)
+    alo_session_stop(connection->session);
+  connection->inside = true;
+  alo_event_kind kind = alo_session_step(connection->session, event);
+  connection->inside = false;
+  return kind;
+}
+
+static void step_due(alo_ops *ops, aloft_item *item) {
+  (void)ops;
+  alo_lite_connection *connection = ALOFT_CONTAINER(item, alo_lite_connection, step);
+  connection->stepping = false;
+  for (int steps = 0; !connection->gone && steps < STEPS_IN_A_TURN; steps++) {
+    alo_event event;
+    if (!connection->attention && output_full(connection))
+      return;
+    step_engine(connection, &event);
+    if (connection->doomed || connection->stream.ended) { /* while the engine worked */
+      alo_lite_drop(connection);
+      return;
+    }
+    if (!handle(connection, &event))
+      return;
+  }
+  if (connection->gone)
+    return;
+  alo_lite_send(connection);
+  alo_lite_go_on(connection);
+}
