@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(tds_transcript *transcript, const char *text, size_t size) {
+void tds_transcript_add(tds_transcript *transcript, const char *text, size_t size) {
   if (transcript->room - transcript->size <= size) {
     transcript->room = (transcript->size + size) * 2 + 1024;
     transcript->text = realloc(transcript->text, transcript->room);
@@ -30,11 +30,11 @@ static void add_format(tds_transcript *transcript, const char *format, ...) {
   va_start(arguments, format);
   int size = vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  add(transcript, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+  tds_transcript_add(transcript, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }
 
 static void add_text(tds_transcript *transcript, aloft_text text) {
-  add(transcript, text.data ? text.data : "", text.size);
+  tds_transcript_add(transcript, text.data ? text.data : "", text.size);
 }
 
 void tds_transcript_line(tds_transcript *transcript, const char *format, ...) {
@@ -45,12 +45,12 @@ void tds_transcript_line(tds_transcript *transcript, const char *format, ...) {
   va_end(arguments);
   size = size < (int)sizeof text - 1 ? size : (int)sizeof text - 2;
   text[size] = '\n';
-  add(transcript, text, (size_t)size + 1);
+  tds_transcript_add(transcript, text, (size_t)size + 1);
 }
 
 void tds_transcript_init(tds_transcript *transcript, size_t piece_max) {
   *transcript = (tds_transcript){.input = guard_take(piece_max)};
-  add(transcript, "", 0);
+  tds_transcript_add(transcript, "", 0);
 }
 
 void tds_transcript_fini(tds_transcript *transcript) {
@@ -73,7 +73,7 @@ static void add_cell(tds_transcript *transcript, alo_tds_reader *reader, const a
     return;
   }
   if (cell->decoded) {
-    add(transcript, (const char *)cell->data, cell->size);
+    tds_transcript_add(transcript, (const char *)cell->data, cell->size);
     return;
   }
   size_t size = 0;
@@ -83,7 +83,7 @@ static void add_cell(tds_transcript *transcript, alo_tds_reader *reader, const a
   if (wrong) {
     add_format(transcript, "<%s>", wrong);
   } else {
-    add(transcript, out, size);
+    tds_transcript_add(transcript, out, size);
   }
 }
 

@@ -27,7 +27,8 @@ void tds_transcript_clear(tds_transcript *transcript);
 bool tds_transcript_feed(tds_transcript *transcript, alo_tds_reader *reader, const void *data,
                          size_t size);
 
-/* Adds one line, as printf. */
+/* Adds text as it is; one line, as printf. */
+void tds_transcript_add(tds_transcript *transcript, const char *text, size_t size);
 void tds_transcript_line(tds_transcript *transcript, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

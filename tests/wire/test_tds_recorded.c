@@ -66,14 +66,7 @@ static void string_value(const aloft_json *json, char *out, size_t room) {
 }
 
 static void add_piece(tds_transcript *lines, const char *text) {
-  size_t size = strlen(text);
-  while (lines->room - lines->size <= size + 1) {
-    lines->room = lines->room * 2 + 1024;
-    lines->text = realloc(lines->text, lines->room);
-    assert_non_null(lines->text);
-  }
-  memcpy(lines->text + lines->size, text, size + 1);
-  lines->size += size;
+  tds_transcript_add(lines, text, strlen(text));
 }
 
 static void expect_columns(aloft_json *json, expectation *expected) {
@@ -275,12 +268,7 @@ static void check(const char *name, const tds_transcript *got, const expectation
   for (const char *line = got->text; *line;) {
     size_t size = strcspn(line, "\n") + 1;
     if (strncmp(line, "columns", 7) == 0 || strncmp(line, "row", 3) == 0) {
-      char *copy = malloc(size + 1);
-      assert_non_null(copy);
-      memcpy(copy, line, size);
-      copy[size] = 0;
-      add_piece(&results, copy);
-      free(copy);
+      tds_transcript_add(&results, line, size);
     }
     line += size;
   }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ascii_run.h"
 #include "number.h"
 #include "utf16.h"
 
@@ -26,6 +27,16 @@ size_t alo_tds_value_text_room(const alo_tds_type *type, size_t size) {
 }
 
 /* ---- character types ---- */
+
+/* Most text is ASCII, and then this is all there is to do. */
+static size_t put_utf16(const uint8_t *data, size_t size, char *out) {
+  size_t run = alo_ascii_narrow(data, size / 2, (uint8_t *)out);
+  if (2 * run == size) {
+    return run;
+  }
+  alo_utf16_cut cut = {0};
+  return run + alo_utf16_to_utf8(&cut, data + 2 * run, size - 2 * run, true, out + run, NULL);
+}
 
 static size_t repair_utf8(const uint8_t *in, size_t size, char *out) {
   size_t written = 0;
@@ -57,10 +68,9 @@ static const char *put_ascii(const uint8_t *in, size_t size, char *out, size_t *
 
 static const char *put_characters(alo_tds_charset charset, const uint8_t *data, size_t size,
                                   char *out, size_t *text_size) {
-  alo_utf16_cut cut = {0};
   switch (charset) {
   case ALO_TDS_CHARSET_UTF16:
-    *text_size = alo_utf16_to_utf8(&cut, data, size, true, out, NULL);
+    *text_size = put_utf16(data, size, out);
     return NULL;
   case ALO_TDS_CHARSET_UTF8:
     *text_size = repair_utf8(data, size, out);
@@ -247,8 +257,7 @@ static const char *put_any(const alo_tds_type *type, const uint8_t *data, size_t
 const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
                                char *out, size_t *text_size) {
   if (type->token == ALO_TDS_NVARCHAR) {
-    alo_utf16_cut cut = {0};
-    *text_size = alo_utf16_to_utf8(&cut, data, size, true, out, NULL);
+    *text_size = put_utf16(data, size, out);
     return NULL;
   }
   if (size == 4 && (type->token == ALO_TDS_INT4 || type->token == ALO_TDS_INTN)) {
