@@ -530,6 +530,29 @@ static void test_values_too_large_for_their_type(void **state) {
   CHECK_BYTES("\x05\x01\x7B\0\0\0"); /* 1.230 as 1.23 */
 }
 
+static void test_decimal_sizes(void **state) {
+  (void)state;
+  static const struct {
+    uint8_t precision, size;
+  } sizes[] = {{1, 5}, {9, 5}, {10, 9}, {19, 9}, {20, 13}, {28, 13}, {29, 17}, {38, 17}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    alo_tds_type type = {.token = ALO_TDS_DECIMALN, .precision = sizes[i].precision};
+    uint8_t expected[4 + 1 + 17] = {
+        ALO_TDS_DECIMALN, sizes[i].size, sizes[i].precision, 0, sizes[i].size, 1, 7};
+    alo_tds_put_type(&output.writer, &type);
+    alo_tds_put_decimal(&output.writer, &type, &(aloft_tds_decimal){.low = 7});
+    check_bytes(expected, (size_t)4 + 1 + sizes[i].size);
+  }
+}
+
+/* 2^127 times ten is nothing in 128 bits. */
+static void test_decimal_that_would_wrap(void **state) {
+  (void)state;
+  alo_tds_type type = {.token = ALO_TDS_DECIMALN, .precision = 38, .scale = 1};
+  alo_tds_put_decimal(&output.writer, &type, &(aloft_tds_decimal){.high = UINT64_C(1) << 63});
+  check_refused(ALOFT_ARGUMENT);
+}
+
 static void test_tokens_that_are_refused(void **state) {
   (void)state;
   static char text[40000];
@@ -565,6 +588,8 @@ int main(void) {
       TEST(test_long_text_in_a_code_page),
       TEST(test_values_of_the_wrong_type),
       TEST(test_values_too_large_for_their_type),
+      TEST(test_decimal_sizes),
+      TEST(test_decimal_that_would_wrap),
       TEST(test_tokens_that_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

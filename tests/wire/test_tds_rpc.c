@@ -551,6 +551,33 @@ static void test_long_types(void **state) {
   }
 }
 
+/* As FreeTDS sends them: bytes by precision, and one byte for an empty nvarchar. */
+static void test_sizes_between_those_of_servers(void **state) {
+  (void)state;
+  alo_tds_message_end(&output.writer);
+  for (uint8_t size = 0; size <= 18; size++) {
+    uint8_t bytes[7 + 18] = {0, 0, ALO_TDS_DECIMALN, size, 38, 0, size, 1, 5};
+    alo_tds_rpc_param param;
+    aloft_tds_decimal value;
+    bool end;
+    guard_buffer payload = guard_copy(bytes, (size_t)7 + size);
+    aloft_bytes rest = guard_bytes(&payload);
+    const char *wrong = alo_tds_parse_param(&rest, &param, &end);
+    assert_int_equal(wrong == NULL, size >= 2 && size <= 17);
+    if (!wrong) {
+      assert_int_equal(param.type.size, size <= 5 ? 5 : size <= 9 ? 9 : size <= 13 ? 13 : 17);
+      assert_int_equal(param.size, size);
+      assert_null(alo_tds_value_decimal(&param.type, param.data, param.size, &value));
+      assert_true(value.low == 5 && value.high == 0 && !value.negative);
+    }
+    guard_give(&payload);
+  }
+  alo_tds_type type;
+  aloft_bytes nvarchar = {"\xE7\xFF\x01\x09\x04\xD0\0\x34", 8};
+  assert_null(alo_tds_parse_type(&nvarchar, &type));
+  assert_int_equal(type.size, 0x200);
+}
+
 static void check_wrong(const void *bytes, size_t size, const char *reason) {
   alo_tds_rpc_param param;
   bool end;
@@ -686,6 +713,7 @@ int main(void) {
       TEST(test_several_procedures),
       TEST(test_chunks_are_joined),
       TEST(test_long_types),
+      TEST(test_sizes_between_those_of_servers),
       TEST(test_parameters_that_are_wrong),
       TEST(test_procedures_that_are_wrong),
       TEST(test_requests_cut_anywhere),

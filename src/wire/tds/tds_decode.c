@@ -169,7 +169,7 @@ static bool beyond_38_digits(uint64_t high, uint64_t low) {
 
 static const char *read_decimal(const alo_tds_type *type, const uint8_t *data, size_t size,
                                 aloft_tds_decimal *value) {
-  if (size != 5 && size != 9 && size != 13 && size != 17) {
+  if (size < 2 || size > 17) { /* servers send 5, 9, 13 or 17; clients any of these */
     return wrong_size;
   }
   size_t low_size = size - 1 < 8 ? size - 1 : 8;

@@ -126,8 +126,9 @@ const char *alo_tds_parse_rpc(aloft_bytes rest, alo_tds_rpc *rpc);
 const char *alo_tds_parse_param(aloft_bytes *parameters, alo_tds_rpc_param *param, bool *end);
 
 /* Reads one TYPE_INFO as a request has it, and one value of it, from contiguous bytes: moves `*in`
- * forward (not on an error). A value's length is checked against its type, its content is not:
- * the decoders do that. A PLP value is joined in place, so it is read once. */
+ * forward (not on an error). Sizes of decimals and nvarchar as FreeTDS sends them are taken too,
+ * and rounded up to the next that a server sends. A value's length is checked against its type, its
+ * content is not: the decoders do that. A PLP value is joined in place, so it is read once. */
 const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type);
 const char *alo_tds_parse_value(aloft_bytes *in, const alo_tds_type *type, const uint8_t **data,
                                 size_t *size, bool *null);

@@ -15,7 +15,11 @@ enum {
   DEFAULT_VALUE = 0x02,
   ENCRYPTED = 0x08,
 
-  TABLE_VALUED = 0xF3
+  TABLE_VALUED = 0xF3,
+
+  TAIL_MAX = 9,    /* bytes of TYPE_INFO of fixed size after the token */
+  DECIMAL_MIN = 2, /* bytes: a sign, and one or more of the number */
+  DECIMAL_MAX = 17
 };
 
 #define PLP_NULL    UINT64_MAX
@@ -34,6 +38,30 @@ static bool skip_schema(aloft_bytes *in) {
   return skip_counted(in, 1) && skip_counted(in, 1) && skip_counted(in, 2);
 }
 
+/* FreeTDS sends sizes that SQL Server takes and a server does not send: of a decimal as many bytes
+ * as its precision needs, of an empty nvarchar one. They become the next larger ones. */
+static void round_size_up(uint8_t token, uint8_t *tail) {
+  if (token == ALO_TDS_DECIMALN || token == ALO_TDS_NUMERICN) {
+    if (tail[0] >= DECIMAL_MIN && tail[0] <= DECIMAL_MAX) {
+      tail[0] = (uint8_t)((tail[0] + 2) / 4 * 4 + 1);
+    }
+  } else if (token == ALO_TDS_NVARCHAR || token == ALO_TDS_NCHAR) {
+    unsigned size = (unsigned)tail[0] | (unsigned)tail[1] << 8;
+    size += size % 2 != 0 && size != ALO_TDS_MAX_SIZE ? 1 : 0;
+    tail[0] = (uint8_t)size;
+    tail[1] = (uint8_t)(size >> 8);
+  }
+}
+
+static const char *read_tail(alo_tds_type *type, uint8_t token, aloft_bytes in) {
+  uint8_t tail[TAIL_MAX] = {0};
+  if (in.size > 0) {
+    memcpy(tail, in.data, in.size < sizeof tail ? in.size : sizeof tail);
+  }
+  round_size_up(token, tail);
+  return alo_tds_type_read(type, token, tail);
+}
+
 const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
   aloft_bytes rest = *in;
   uint8_t token;
@@ -49,7 +77,7 @@ const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
   if (size >= 0 && !alo_tds_take(&rest, (size_t)size, &tail)) {
     return "RPC: a type is cut";
   }
-  const char *wrong = alo_tds_type_read(type, token, size >= 0 ? tail.data : NULL);
+  const char *wrong = read_tail(type, token, tail);
   if (wrong) {
     return wrong;
   }
@@ -83,6 +111,13 @@ static const char *read_fixed(aloft_bytes *in, const alo_tds_type *type, struct 
   return take_sized(in, type->size, value) ? NULL : "RPC: a value is cut";
 }
 
+static bool takes_length(const alo_tds_type *type, uint8_t size) {
+  if (type->token == ALO_TDS_DECIMALN || type->token == ALO_TDS_NUMERICN) {
+    return size >= DECIMAL_MIN && size <= type->size; /* any, as above */
+  }
+  return size < 32 && (alo_tds_type_lengths(type) >> size & 1) != 0;
+}
+
 static const char *read_byte_length(aloft_bytes *in, const alo_tds_type *type,
                                     struct value *value) {
   uint8_t size;
@@ -90,7 +125,7 @@ static const char *read_byte_length(aloft_bytes *in, const alo_tds_type *type,
     return "RPC: a value is cut";
   }
   value->null = size == 0;
-  if (!value->null && (size >= 32 || !(alo_tds_type_lengths(type) >> size & 1))) {
+  if (!value->null && !takes_length(type, size)) {
     return "RPC: a value's length is not one of its type";
   }
   return take_sized(in, size, value) ? NULL : "RPC: a value is cut";
