@@ -373,6 +373,40 @@ static void test_inside_callbacks(void **state) {
   }
 }
 
+static aloft_text kept;
+static const aloft_tds_column *kept_column;
+
+static void keep_a_row(probe *p) {
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_ROW);
+  kept = aloft_tds_text(&p->query, 1);
+  kept_column = aloft_tds_get_column(&p->query, 1);
+  cancel_it(p);
+}
+
+static void look_at_it(probe *p) {
+  assert_true(aloft_text_equal(kept, ALOFT_TEXT("row 0")));
+  assert_true(aloft_text_equal(kept_column->name, ALOFT_TEXT("name")));
+  (void)p;
+}
+
+/* More arrives between the cancel and its done; what the row showed stays until then. */
+static void test_views_last_until_done(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "rows 90000");
+  p.by_hand = true;
+  p.on_ready = keep_a_row;
+  p.on_done = look_at_it;
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_CANCELLED);
+  prove(&w);
+  world_close(&w);
+}
+
 static probe *other;
 
 static void cancel_other(probe *p) {
@@ -547,6 +581,7 @@ int main(void) {
       cmocka_unit_test(test_half_a_reply_does_not_win),
       cmocka_unit_test(test_cancel_before_timeout),
       cmocka_unit_test(test_inside_callbacks),
+      cmocka_unit_test(test_views_last_until_done),
       cmocka_unit_test(test_from_done),
       cmocka_unit_test(test_next_query_is_held),
       cmocka_unit_test(test_environment_while_draining),
