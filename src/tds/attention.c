@@ -89,6 +89,13 @@ void alo_tds_query_abandon(aloft_tds *tds, aloft_tds_query *query, aloft_status 
   alo_tds_send_next(tds);
 }
 
+void alo_tds_cancel_queries(aloft_tds *tds) {
+  while (tds->first)
+    alo_tds_query_abandon(tds, tds->first, ALOFT_CANCELLED, NULL);
+  if (tds->active)
+    alo_tds_query_abandon(tds, tds->active, ALOFT_CANCELLED, NULL);
+}
+
 /* ---- what is owed ---- */
 
 /* The end of a message: its own DONE may have crossed the ATTENTION, and then the acknowledgement

@@ -1,6 +1,7 @@
 /* The inside of a connection to SQL Server, shared by the files of this folder.
  *
  * connection.c  life: open, fail, close; what the stream tells
+ * settings.c    what a connect needs, from the connection string
  * receive.c     bytes from the stream to the reader, and whom they are for
  * login.c       PRELOGIN, LOGIN7 and the answer to it
  * session.c     what ENVCHANGE tells of the session
@@ -23,6 +24,13 @@
 #include "tds_reader.h"
 #include "tds_request.h"
 #include "timer.h"
+
+/* Through a volatile pointer, so that it is not left out as without effect. */
+static inline void alo_tds_wipe(void *memory, size_t size) {
+  volatile uint8_t *bytes = memory;
+  while (size--)
+    bytes[size] = 0;
+}
 
 enum {
   ALO_TDS_PARAMS_MAX = 2100,
@@ -149,13 +157,17 @@ bool alo_tds_answer_arrived(const aloft_tds *tds);
 /* The connection fails with what the reader found wrong. */
 void alo_tds_broken(aloft_tds *tds);
 
+/* ---- settings.c ---- */
+
+/* Reads the connection string, under the config's own user, password and timeout, and refuses what
+ * this build cannot do. The texts are the config's. On an error `detail` says what is wrong. */
+aloft_status alo_tds_settings_read(const aloft_tds_config *config, alo_tds_settings *settings,
+                                   alo_tds_detail *detail);
+
 /* ---- login.c ---- */
 
-/* Reads the connection string, under the config's own user, password and timeout. */
-aloft_status alo_tds_settings_read(aloft_tds *tds, const aloft_tds_config *config,
-                                   alo_tds_settings *settings);
-/* Takes the connection string and the credentials apart, refuses what this build cannot do, and
- * keeps the rest until login is over. On an error `failure` says what is wrong. */
+/* Reads the settings and keeps them until login is over. On an error `failure` says what is wrong.
+ */
 aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config);
 /* Begins to connect, within the configured time. */
 aloft_status alo_tds_login_dial(aloft_tds *tds);
@@ -180,6 +192,8 @@ void alo_tds_send_next(aloft_tds *tds);
 /* Decides a query of this connection, waiting or active. */
 void alo_tds_query_finish(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
                           const aloft_error *error);
+/* Cancels all its queries. */
+void alo_tds_cancel_queries(aloft_tds *tds);
 /* Takes a waiting query and its message out of the queue. */
 void alo_tds_query_unqueue(aloft_tds *tds, aloft_tds_query *query);
 /* The active query has something to read: its `ready` is called, or its rows are skipped. */

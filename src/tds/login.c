@@ -5,10 +5,8 @@
 
 #include "connection.h"
 #include "heap.h"
-#include "utf16.h"
 
 enum {
-  FIELD_MAX = 128,      /* UTF-16 units of a text in LOGIN7 */
   SEVERITY_ERROR = 11,  /* up to 10: a message */
   VERSION_LEAST = 0x72, /* TDS 7.2: tokens have had their present shape since */
   LOGIN_ERROR_FIRST = 18400,
@@ -30,19 +28,12 @@ struct alo_tds_login_state {
 
 /* ---- credentials ---- */
 
-/* Through a volatile pointer, so that it is not left out as without effect. */
-static void wipe(void *memory, size_t size) {
-  volatile uint8_t *bytes = memory;
-  while (size--)
-    bytes[size] = 0;
-}
-
 void alo_tds_login_forget(aloft_tds *tds) {
   if (!tds->login)
     return;
-  wipe(tds->login->texts, tds->login->texts_size);
+  alo_tds_wipe(tds->login->texts, tds->login->texts_size);
   if (tds->stream.tx.data && (!tds->stream.open || alo_buffer_size(&tds->stream.tx) == 0))
-    wipe(tds->stream.tx.data, tds->stream.tx.room);
+    alo_tds_wipe(tds->stream.tx.data, tds->stream.tx.room);
 }
 
 void alo_tds_login_close(aloft_tds *tds) {
@@ -53,44 +44,6 @@ void alo_tds_login_close(aloft_tds *tds) {
 }
 
 /* ---- settings ---- */
-
-static aloft_status refuse(aloft_tds *tds, aloft_status status, const char *text) {
-  alo_tds_detail_format(&tds->failure, status, "%s", text);
-  return status;
-}
-
-static aloft_status check_field(aloft_tds *tds, const char *name, aloft_text text) {
-  size_t units = text.data ? alo_utf8_utf16_count(text.data, text.size) : 0;
-  if (units <= FIELD_MAX)
-    return ALOFT_OK;
-  alo_tds_detail_format(&tds->failure, ALOFT_ARGUMENT,
-                        units == SIZE_MAX ? "the %s is not well-formed UTF-8"
-                                          : "the %s is longer than 128 characters",
-                        name);
-  return ALOFT_ARGUMENT;
-}
-
-static aloft_status check_settings(aloft_tds *tds, const alo_tds_settings *settings) {
-  const struct {
-    const char *name;
-    aloft_text text;
-  } fields[] = {{"server", settings->host},
-                {"database", settings->database},
-                {"user", settings->user},
-                {"password", settings->password},
-                {"application name", settings->application},
-                {"workstation id", settings->workstation}};
-  if (settings->encrypt)
-    return refuse(tds, ALOFT_ENCRYPTION,
-                  "this build of Aloft cannot encrypt, and encryption is asked for (it is the "
-                  "default): Encrypt=Optional connects in the clear, for trusted networks only");
-  if (!settings->host.size)
-    return refuse(tds, ALOFT_ARGUMENT, "the connection string names no Server");
-  aloft_status status = ALOFT_OK;
-  for (size_t at = 0; at < sizeof fields / sizeof *fields && status == ALOFT_OK; at++)
-    status = check_field(tds, fields[at].name, fields[at].text);
-  return status;
-}
 
 static void move_text(alo_tds_login_state *state, aloft_text *text) {
   if (!text->data)
@@ -121,10 +74,8 @@ static aloft_status keep_settings(aloft_tds *tds, const alo_tds_settings *settin
 }
 
 aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config) {
-  alo_tds_settings settings = {0};
-  aloft_status status = alo_tds_settings_read(tds, config, &settings);
-  if (status == ALOFT_OK)
-    status = check_settings(tds, &settings);
+  alo_tds_settings settings;
+  aloft_status status = alo_tds_settings_read(config, &settings, &tds->failure);
   return status == ALOFT_OK ? keep_settings(tds, &settings) : status;
 }
 

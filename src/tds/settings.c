@@ -2,8 +2,13 @@
 #include <string.h>
 
 #include "connection.h"
+#include "utf16.h"
 
-enum { PORT_DEFAULT = 1433, NUMBER_MAX = 1 << 20 };
+enum {
+  PORT_DEFAULT = 1433,
+  NUMBER_MAX = 1 << 20,
+  FIELD_MAX = 128 /* UTF-16 units of a text in LOGIN7 */
+};
 
 static bool same_word(aloft_text a, const char *b) {
   for (size_t at = 0; at < a.size; at++) {
@@ -82,7 +87,7 @@ static bool set(alo_tds_settings *settings, aloft_text key, aloft_text value, bo
   return *known = same_word(key, "trustservercertificate");
 }
 
-static aloft_status read_pair(aloft_tds *tds, alo_tds_settings *settings, const char *begin,
+static aloft_status read_pair(alo_tds_detail *detail, alo_tds_settings *settings, const char *begin,
                               const char *end) {
   bool known = false;
   const char *sign = memchr(begin, '=', (size_t)(end - begin));
@@ -93,15 +98,53 @@ static aloft_status read_pair(aloft_tds *tds, alo_tds_settings *settings, const 
     return ALOFT_OK;
   if (key.size > 64)
     key.size = 64;
-  alo_tds_detail_format(&tds->failure, ALOFT_ARGUMENT,
+  alo_tds_detail_format(detail, ALOFT_ARGUMENT,
                         known ? "connection string: the value of \"%.*s\" is not valid"
                               : "connection string: unknown keyword \"%.*s\"",
                         ALOFT_PRINT(key));
   return ALOFT_ARGUMENT;
 }
 
-aloft_status alo_tds_settings_read(aloft_tds *tds, const aloft_tds_config *config,
-                                   alo_tds_settings *settings) {
+static aloft_status refuse(alo_tds_detail *detail, aloft_status status, const char *text) {
+  alo_tds_detail_format(detail, status, "%s", text);
+  return status;
+}
+
+static aloft_status check_field(alo_tds_detail *detail, const char *name, aloft_text text) {
+  size_t units = text.data ? alo_utf8_utf16_count(text.data, text.size) : 0;
+  if (units <= FIELD_MAX)
+    return ALOFT_OK;
+  alo_tds_detail_format(detail, ALOFT_ARGUMENT,
+                        units == SIZE_MAX ? "the %s is not well-formed UTF-8"
+                                          : "the %s is longer than 128 characters",
+                        name);
+  return ALOFT_ARGUMENT;
+}
+
+static aloft_status check_settings(alo_tds_detail *detail, const alo_tds_settings *settings) {
+  const struct {
+    const char *name;
+    aloft_text text;
+  } fields[] = {{"server", settings->host},
+                {"database", settings->database},
+                {"user", settings->user},
+                {"password", settings->password},
+                {"application name", settings->application},
+                {"workstation id", settings->workstation}};
+  if (settings->encrypt)
+    return refuse(detail, ALOFT_ENCRYPTION,
+                  "this build of Aloft cannot encrypt, and encryption is asked for (it is the "
+                  "default): Encrypt=Optional connects in the clear, for trusted networks only");
+  if (!settings->host.size)
+    return refuse(detail, ALOFT_ARGUMENT, "the connection string names no Server");
+  aloft_status status = ALOFT_OK;
+  for (size_t at = 0; at < sizeof fields / sizeof *fields && status == ALOFT_OK; at++)
+    status = check_field(detail, fields[at].name, fields[at].text);
+  return status;
+}
+
+aloft_status alo_tds_settings_read(const aloft_tds_config *config, alo_tds_settings *settings,
+                                   alo_tds_detail *detail) {
   *settings =
       (alo_tds_settings){.port = PORT_DEFAULT, .encrypt = true, .application = ALOFT_TEXT("Aloft")};
   const char *at = config->connection_string.data;
@@ -109,7 +152,7 @@ aloft_status alo_tds_settings_read(aloft_tds *tds, const aloft_tds_config *confi
   while (at < end) {
     const char *semicolon = memchr(at, ';', (size_t)(end - at));
     const char *stop = semicolon ? semicolon : end;
-    aloft_status status = read_pair(tds, settings, at, stop);
+    aloft_status status = read_pair(detail, settings, at, stop);
     if (status != ALOFT_OK)
       return status;
     at = semicolon ? semicolon + 1 : end;
@@ -120,5 +163,5 @@ aloft_status alo_tds_settings_read(aloft_tds *tds, const aloft_tds_config *confi
     settings->password = config->password;
   if (config->connect_timeout_ns)
     settings->connect_timeout_ns = config->connect_timeout_ns;
-  return ALOFT_OK;
+  return check_settings(detail, settings);
 }

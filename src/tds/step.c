@@ -1,22 +1,22 @@
 /* The answer, step by step. */
 #include "connection.h"
 
-/* What an event means to a step: one of the public answers, or: */
-enum { AGAIN = -1 };
+/* What an event means to a step: one of the public answers, or that it reads on. */
+#define READ_ON ALOFT_OK
 
 /* ---- events ---- */
 
-static int read_metadata(aloft_tds *tds) {
+static aloft_status read_metadata(aloft_tds *tds) {
   tds->columns_shown = false;
   return ALOFT_RESULT;
 }
 
-static int read_row(aloft_tds *tds) {
+static aloft_status read_row(aloft_tds *tds) {
   tds->in_row = true;
   return ALOFT_ROW;
 }
 
-static int fail_step(aloft_tds *tds, aloft_tds_query *query) {
+static aloft_status fail_step(aloft_tds *tds, aloft_tds_query *query) {
   alo_tds_broken(tds);
   return query->op.status;
 }
@@ -29,7 +29,7 @@ static void note_undescribed(aloft_tds *tds) {
                         "the server ended a statement with an error that it did not describe");
 }
 
-static int read_done(aloft_tds *tds, aloft_tds_query *query) {
+static aloft_status read_done(aloft_tds *tds, aloft_tds_query *query) {
   const alo_tds_done *done = alo_tds_reader_done(tds->reader);
   if (done->status & ALO_TDS_DONE_ATTN)
     return fail_step(tds, query);
@@ -40,48 +40,48 @@ static int read_done(aloft_tds *tds, aloft_tds_query *query) {
     query->rows_affected =
         done->rows > (uint64_t)INT64_MAX - sum ? INT64_MAX : (int64_t)(sum + done->rows);
   }
-  return AGAIN;
+  return READ_ON;
 }
 
 enum { SEVERITY_ERROR = 11 }; /* up to 10: a message */
 
-static int read_message(aloft_tds *tds, aloft_tds_query *query) {
+static aloft_status read_message(aloft_tds *tds, aloft_tds_query *query) {
   const alo_tds_message *message = alo_tds_reader_message(tds->reader);
   if (message->severity >= SEVERITY_ERROR && !tds->failed_query) {
     tds->failed_query = true;
     alo_tds_detail_message(&tds->detail, message);
   }
   if (!query->message)
-    return AGAIN;
+    return READ_ON;
   aloft_error error = alo_tds_error_of(message);
   query->message(query, &error);
-  return alo_tds_flying(query) ? AGAIN : (int)query->op.status; /* it may have been cancelled */
+  return alo_tds_flying(query) ? READ_ON : query->op.status; /* it may have been cancelled */
 }
 
-static int read_environment(aloft_tds *tds, const aloft_tds_query *query) {
+static aloft_status read_environment(aloft_tds *tds, const aloft_tds_query *query) {
   alo_tds_session_change(tds);
-  return alo_tds_flying(query) ? AGAIN : (int)query->op.status;
+  return alo_tds_flying(query) ? READ_ON : query->op.status;
 }
 
-static int read_return_status(aloft_tds *tds, aloft_tds_query *query) {
+static aloft_status read_return_status(aloft_tds *tds, aloft_tds_query *query) {
   query->returned = true;
   query->return_status = alo_tds_reader_return_status(tds->reader);
-  return AGAIN;
+  return READ_ON;
 }
 
-static int read_need(aloft_tds_query *query) {
+static aloft_status read_need(aloft_tds_query *query) {
   alo_tds_query_pends(query);
   return ALOFT_PENDING;
 }
 
-static int read_end(aloft_tds *tds, aloft_tds_query *query) {
+static aloft_status read_end(aloft_tds *tds, aloft_tds_query *query) {
   aloft_status status = tds->failed_query ? ALOFT_SERVER : ALOFT_OK;
   alo_tds_query_finish(tds, query, status, tds->failed_query ? &tds->detail.error : NULL);
   alo_tds_send_next(tds);
-  return status == ALOFT_OK ? ALOFT_DONE : (int)status;
+  return status == ALOFT_OK ? ALOFT_DONE : status;
 }
 
-static int read_event(aloft_tds *tds, aloft_tds_query *query) {
+static aloft_status read_event(aloft_tds *tds, aloft_tds_query *query) {
   switch (alo_tds_next(tds)) {
   case ALO_TDS_NEED:
     return read_need(query);
@@ -106,20 +106,20 @@ static int read_event(aloft_tds *tds, aloft_tds_query *query) {
   case ALO_TDS_FEATURE_ACK:
     break;
   }
-  return AGAIN;
+  return READ_ON;
 }
 
 /* ---- steps ---- */
 
 static aloft_status step(aloft_tds *tds, aloft_tds_query *query) {
-  int answer;
+  aloft_status answer;
   tds->in_row = false;
   tds->stepping = true;
   do
     answer = read_event(tds, query);
-  while (answer == AGAIN);
+  while (answer == READ_ON);
   tds->stepping = false;
-  return (aloft_status)answer;
+  return answer;
 }
 
 void alo_tds_step_over(aloft_tds *tds) {

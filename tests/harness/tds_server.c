@@ -1,0 +1,538 @@
+#include "tds_server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "heap.h"
+#include "stream.h"
+#include "tds_request.h"
+#include "tds_response.h"
+#include "timer.h"
+#include "utf16.h"
+
+enum { MESSAGE_MAX = 64 << 20, SQL_MAX = 200 };
+
+static const uint64_t DESCRIPTOR = UINT64_C(0x1122334455667788);
+
+typedef struct tds_session {
+  alo_owner owner; /* first */
+  struct tds_session *next;
+  tds_server *server;
+  alo_stream stream;
+  alo_tds_frames frames;
+  bool in_message, reset, gone, closing;
+  uint32_t packet_size;
+  alo_buffer payload; /* of the message being received */
+  alo_buffer answer;  /* being built, or what is held of it */
+  alo_timer timer;
+  /* of the query being answered */
+  bool holding, deaf, separate;
+  uint64_t late_ns;
+} tds_session;
+
+/* ---- out ---- */
+
+static void end_session(tds_session *session) {
+  if (!session->gone)
+    session->server->ended++;
+  session->gone = true;
+  alo_stream_close(&session->stream);
+  alo_timer_clear(&session->timer);
+}
+
+/* Sends, up to the byte at which the connection is to be killed. */
+static void send_bytes(tds_session *session, const void *data, size_t size) {
+  tds_server *server = session->server;
+  if (session->gone || session->closing)
+    return;
+  if (server->kill_at && server->sent + size >= server->kill_at) {
+    size = (size_t)(server->kill_at - server->sent);
+    session->closing = true;
+  }
+  server->sent += size;
+  if (alo_buffer_append(&session->stream.tx, data, size) != ALOFT_OK) {
+    end_session(session);
+    return;
+  }
+  if (session->closing && alo_buffer_size(&session->stream.tx) == 0) {
+    end_session(session);
+    return;
+  }
+  session->stream.want_drained = session->closing;
+  alo_stream_send(&session->stream);
+}
+
+static void send_held(tds_session *session, size_t size) {
+  size_t all = alo_buffer_size(&session->answer);
+  size = size < all ? size : all;
+  send_bytes(session, session->answer.data + session->answer.begin, size);
+  alo_buffer_take(&session->answer, size);
+}
+
+static void begin(tds_session *session, alo_tds_writer *writer) {
+  session->answer.begin = session->answer.end = 0;
+  alo_tds_writer_init(writer, &session->answer, session->packet_size);
+  writer->spid = 77;
+  alo_tds_message_begin(writer, ALO_TDS_REPLY, 0);
+}
+
+static void put_done(alo_tds_writer *writer, uint16_t status, uint64_t rows) {
+  alo_tds_put_done(writer, &(alo_tds_done){.token = 0xFD, .status = status, .rows = rows});
+}
+
+static void put_text_message(alo_tds_writer *writer, bool error, int number, const char *text) {
+  alo_tds_put_message(writer, &(alo_tds_message){.error = error,
+                                                 .number = number,
+                                                 .state = 3,
+                                                 .severity = error ? 16 : 0,
+                                                 .line = 2,
+                                                 .text = aloft_text_of(text),
+                                                 .server = ALOFT_TEXT("scripted"),
+                                                 .procedure = ALOFT_TEXT("a_procedure")});
+}
+
+/* ---- answers ---- */
+
+static const alo_tds_type type_int = {.token = ALO_TDS_INT4, .size = 4};
+static const alo_tds_type type_bigint = {.token = ALO_TDS_INTN, .size = 8};
+static const alo_tds_type type_name = {
+    .token = ALO_TDS_NVARCHAR, .size = 80, .collation = {9, 4, 0xD0, 0, 52}};
+static const alo_tds_type type_large = {
+    .token = ALO_TDS_NVARCHAR, .size = ALO_TDS_MAX_SIZE, .collation = {9, 4, 0xD0, 0, 52}};
+
+static void put_rows(alo_tds_writer *writer, int from, int to) {
+  const alo_tds_out_column columns[] = {{type_int, 0, ALOFT_TEXT("id")},
+                                        {type_name, 1, ALOFT_TEXT("name")}};
+  alo_tds_put_colmetadata(writer, columns, 2);
+  for (int at = from; at < to; at++) {
+    char name[40];
+    snprintf(name, sizeof name, "row %d", at);
+    alo_tds_put_row(writer);
+    alo_tds_put_int64(writer, &type_int, at);
+    alo_tds_put_text(writer, &type_name, aloft_text_of(name));
+  }
+}
+
+static void put_large(alo_tds_writer *writer, size_t size) {
+  const alo_tds_out_column columns[] = {{type_int, 0, ALOFT_TEXT("before")},
+                                        {type_large, 1, ALOFT_TEXT("large")},
+                                        {type_int, 0, ALOFT_TEXT("after")}};
+  char *text = malloc(size + 1);
+  assert_non_null(text);
+  for (size_t at = 0; at < size; at++)
+    text[at] = (char)('a' + at % 26);
+  alo_tds_put_colmetadata(writer, columns, 3);
+  alo_tds_put_row(writer);
+  alo_tds_put_int64(writer, &type_int, 1);
+  alo_tds_put_text(writer, &type_large, (aloft_text){text, size});
+  alo_tds_put_int64(writer, &type_int, 2);
+  free(text);
+}
+
+static void put_numbers(alo_tds_writer *writer, int64_t first, int64_t second) {
+  const alo_tds_out_column columns[] = {{type_bigint, 1, ALOFT_TEXT("first")},
+                                        {type_bigint, 1, ALOFT_TEXT("second")}};
+  alo_tds_put_colmetadata(writer, columns, 2);
+  alo_tds_put_row(writer);
+  alo_tds_put_int64(writer, &type_bigint, first);
+  alo_tds_put_int64(writer, &type_bigint, second);
+}
+
+static void put_mixed_values(alo_tds_writer *writer, const alo_tds_out_column *columns) {
+  static const uint8_t bytes[] = {0xDE, 0xAD};
+  alo_tds_put_row(writer);
+  alo_tds_put_int64(writer, &columns[0].type, 1);
+  alo_tds_put_int64(writer, &columns[1].type, -5);
+  alo_tds_put_double(writer, &columns[2].type, 0.5);
+  alo_tds_put_decimal(writer, &columns[3].type,
+                      &(aloft_tds_decimal){.low = 12345, .precision = 9, .scale = 2});
+  alo_tds_put_uuid(writer, &columns[4].type, &(aloft_tds_uuid){{1, 2, 3}});
+  alo_tds_put_bytes(writer, &columns[5].type, (aloft_bytes){bytes, sizeof bytes});
+  alo_tds_put_moment(writer, &columns[6].type, &(aloft_tds_moment){.days = 738944});
+}
+
+static void put_mixed(alo_tds_writer *writer) {
+  const alo_tds_out_column columns[] = {
+      {{.token = ALO_TDS_BITN, .size = 1}, 1, ALOFT_TEXT("bit")},
+      {{.token = ALO_TDS_INTN, .size = 2}, 1, ALOFT_TEXT("smallint")},
+      {{.token = ALO_TDS_FLTN, .size = 8}, 1, ALOFT_TEXT("float")},
+      {{.token = ALO_TDS_DECIMALN, .size = 5, .precision = 9, .scale = 2},
+       1,
+       ALOFT_TEXT("decimal")},
+      {{.token = ALO_TDS_GUID, .size = 16}, 1, ALOFT_TEXT("uuid")},
+      {{.token = ALO_TDS_BIGVARBINARY, .size = 10}, 1, ALOFT_TEXT("bytes")},
+      {{.token = ALO_TDS_DATEN, .size = 3}, 1, ALOFT_TEXT("date")}};
+  alo_tds_put_colmetadata(writer, columns, 7);
+  put_mixed_values(writer, columns);
+  alo_tds_put_row(writer);
+  for (int at = 0; at < 7; at++)
+    alo_tds_put_null(writer, &columns[at].type);
+}
+
+static void put_transaction(alo_tds_writer *writer, uint8_t type) {
+  const aloft_bytes descriptor = {&DESCRIPTOR, sizeof DESCRIPTOR}, none = {"", 0};
+  if (type == 8)
+    alo_tds_put_env_bytes(writer, type, descriptor, none);
+  else
+    alo_tds_put_env_bytes(writer, type, none, descriptor);
+}
+
+/* The number after `word` in the script; `otherwise` when it is not there. */
+static long number_after(const char *sql, const char *word, long otherwise) {
+  const char *at = strstr(sql, word);
+  return at ? strtol(at + strlen(word), NULL, 10) : otherwise;
+}
+
+static bool begins(const char *sql, const char *word) {
+  return strncmp(sql, word, strlen(word)) == 0;
+}
+
+typedef struct request {
+  uint64_t transaction;
+  size_t sql_size; /* in characters */
+  long params;
+  char sql[SQL_MAX + 1]; /* its beginning */
+} request;
+
+/* The tokens of an answer up to its last DONE; the status for that. */
+static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const request *asked) {
+  const char *sql = asked->sql;
+  if (begins(sql, "rows")) {
+    put_rows(writer, 0, (int)number_after(sql, "rows", 0));
+  } else if (begins(sql, "large")) {
+    put_large(writer, (size_t)number_after(sql, "large", 0));
+  } else if (begins(sql, "mixed")) {
+    put_mixed(writer);
+  } else if (begins(sql, "error")) {
+    put_text_message(writer, true, (int)number_after(sql, "error", 0), "it went wrong");
+    return ALO_TDS_DONE_ERROR;
+  } else if (begins(sql, "message")) {
+    put_text_message(writer, false, 1, "first");
+    put_rows(writer, 0, 1);
+    put_text_message(writer, false, 2, "second");
+  } else if (begins(sql, "two")) {
+    put_rows(writer, 0, 2);
+    put_done(writer, ALO_TDS_DONE_MORE | ALO_TDS_DONE_COUNT, 2);
+    put_rows(writer, 0, 3);
+  } else if (begins(sql, "begin")) {
+    put_transaction(writer, 8);
+  } else if (begins(sql, "commit")) {
+    put_transaction(writer, 9);
+  } else if (begins(sql, "state")) {
+    put_numbers(writer, (int64_t)asked->transaction, session->reset);
+  } else if (begins(sql, "size")) {
+    put_numbers(writer, (int64_t)asked->sql_size, asked->params);
+  } else if (begins(sql, "return")) {
+    alo_tds_put_return_status(writer, (int32_t)number_after(sql, "return", 0));
+  } else if (begins(sql, "garbage")) {
+    alo_tds_put(writer, "\x01\x02\x03", 3);
+  }
+  return ALO_TDS_DONE_COUNT;
+}
+
+static void acknowledge(tds_session *session) {
+  alo_tds_writer writer;
+  begin(session, &writer);
+  put_done(&writer, ALO_TDS_DONE_ATTN, 0);
+  if (alo_tds_message_end(&writer) == ALOFT_OK)
+    send_held(session, SIZE_MAX);
+}
+
+static void pause_over(alo_timer *timer) {
+  send_held(ALOFT_CONTAINER(timer, tds_session, timer), SIZE_MAX);
+}
+
+static void send_answer(tds_session *session, const char *sql) {
+  long hold = number_after(sql, " hold ", -1), interrupt = number_after(sql, " interrupt ", -1);
+  long drop = number_after(sql, " drop ", -1), pause = number_after(sql, " pause ", -1);
+  session->separate = interrupt < 0;
+  session->holding = hold >= 0 || interrupt >= 0;
+  session->deaf = strstr(sql, " deaf") != NULL;
+  session->late_ns = ALOFT_MILLISECONDS((uint64_t)number_after(sql, " late ", 0));
+  if (session->holding) {
+    send_held(session, (size_t)(hold >= 0 ? hold : interrupt));
+  } else if (drop >= 0) {
+    send_held(session, (size_t)drop);
+    session->closing = true;
+    session->stream.want_drained = true;
+    if (alo_buffer_size(&session->stream.tx) == 0)
+      end_session(session);
+  } else if (pause >= 0) {
+    alo_timer_set(&session->owner, &session->timer, ALOFT_MILLISECONDS((uint64_t)pause),
+                  pause_over);
+  } else {
+    send_held(session, SIZE_MAX);
+  }
+}
+
+static void answer_request(tds_session *session, const request *asked) {
+  alo_tds_writer writer;
+  begin(session, &writer);
+  uint16_t status = put_answer(session, &writer, asked);
+  if (strstr(asked->sql, " interrupt "))
+    status = ALO_TDS_DONE_ATTN;
+  if (!begins(asked->sql, "garbage"))
+    put_done(&writer, status, (uint64_t)number_after(asked->sql, "rows", 1));
+  if (alo_tds_message_end(&writer) != ALOFT_OK)
+    end_session(session);
+  else
+    send_answer(session, asked->sql);
+  session->reset = false;
+}
+
+/* ---- messages ---- */
+
+static aloft_bytes payload_of(const tds_session *session) {
+  return (aloft_bytes){session->payload.data + session->payload.begin,
+                       alo_buffer_size(&session->payload)};
+}
+
+static void answer_prelogin(tds_session *session) {
+  alo_tds_writer writer;
+  begin(session, &writer);
+  alo_tds_prelogin prelogin = {.version = {16, 0, 3, 0xE8},
+                               .encryption = session->server->encryption,
+                               .has_encryption = true};
+  alo_tds_put_prelogin(&writer, &prelogin, true);
+  if (alo_tds_message_end(&writer) == ALOFT_OK && !session->server->mute)
+    send_held(session, SIZE_MAX);
+}
+
+static void grant(tds_session *session, alo_tds_writer *writer, uint32_t packet_size) {
+  char text[16];
+  session->server->logins++;
+  alo_tds_put_env_text(writer, 1, ALOFT_TEXT("a_database"), ALOFT_TEXT("master"));
+  put_text_message(writer, false, 5701, "Changed database context to 'a_database'.");
+  alo_tds_put_loginack(writer, &(alo_tds_loginack){.interface_type = 1,
+                                                   .tds_version = 0x74000004,
+                                                   .program = ALOFT_TEXT("Scripted"),
+                                                   .version = {16, 0, 3, 0xE8}});
+  snprintf(text, sizeof text, "%u", (unsigned)packet_size);
+  alo_tds_put_env_text(writer, 4, aloft_text_of(text), ALOFT_TEXT("4096"));
+  if (session->server->route)
+    alo_tds_put_env_routing(writer, ALOFT_TEXT("elsewhere"), 1444);
+  put_done(writer, 0, 0);
+}
+
+static void answer_login(tds_session *session) {
+  const tds_server *server = session->server;
+  alo_tds_login login;
+  const char *unsupported;
+  aloft_bytes payload = payload_of(session);
+  size_t room = 2 * payload.size + 1;
+  char *memory = malloc(room);
+  assert_non_null(memory);
+  assert_null(alo_tds_parse_login(payload, &login, memory, room, &unsupported));
+  assert_null(unsupported);
+  alo_tds_writer writer;
+  begin(session, &writer);
+  if (server->login_error) {
+    put_text_message(&writer, true, server->login_error, "Login failed.");
+    put_done(&writer, ALO_TDS_DONE_ERROR, 0);
+  } else {
+    grant(session, &writer, login.packet_size);
+  }
+  if (alo_tds_message_end(&writer) == ALOFT_OK)
+    send_held(session, SIZE_MAX);
+  session->packet_size = login.packet_size;
+  free(memory);
+}
+
+static void take_sql(request *asked, const uint8_t *data, size_t size) {
+  alo_utf16_cut cut = {{0}, 0};
+  char text[ALO_UTF8_ROOM(SQL_MAX)];
+  size_t part = size < SQL_MAX ? size : SQL_MAX;
+  size_t text_size = alo_utf16_to_utf8(&cut, data, part, true, text, NULL);
+  asked->sql_size = size / 2;
+  memcpy(asked->sql, text, text_size < SQL_MAX ? text_size : SQL_MAX);
+}
+
+static void take_rpc(request *asked, aloft_bytes rest) {
+  alo_tds_rpc rpc;
+  alo_tds_rpc_param param;
+  bool over = false;
+  assert_null(alo_tds_parse_rpc(rest, &rpc));
+  assert_int_equal(rpc.procedure, ALO_TDS_SP_EXECUTESQL);
+  assert_null(alo_tds_parse_param(&rpc.parameters, &param, &over));
+  take_sql(asked, param.data, param.size);
+  asked->params = -1; /* the declarations */
+  for (;;) {
+    assert_null(alo_tds_parse_param(&rpc.parameters, &param, &over));
+    if (over)
+      break;
+    asked->params++;
+  }
+}
+
+static void answer_query(tds_session *session) {
+  request asked = {0};
+  aloft_bytes rest;
+  assert_null(alo_tds_parse_headers(payload_of(session), &asked.transaction, &rest));
+  if (session->frames.type == ALO_TDS_RPC)
+    take_rpc(&asked, rest);
+  else
+    take_sql(&asked, rest.data, rest.size);
+  session->server->requests++;
+  session->server->last_sql_size = asked.sql_size;
+  answer_request(session, &asked);
+}
+
+static void late_over(alo_timer *timer) {
+  acknowledge(ALOFT_CONTAINER(timer, tds_session, timer));
+}
+
+static void answer_attention(tds_session *session) {
+  session->server->attentions++;
+  if (session->deaf)
+    return;
+  bool held = session->holding;
+  session->holding = false;
+  alo_timer_clear(&session->timer);
+  if (held)
+    send_held(session, SIZE_MAX);
+  if (held && !session->separate)
+    return;
+  if (session->late_ns)
+    alo_timer_set(&session->owner, &session->timer, session->late_ns, late_over);
+  else
+    acknowledge(session);
+}
+
+static void answer_ignored(tds_session *session) {
+  alo_tds_writer writer;
+  session->server->ignored++;
+  session->reset = false;
+  begin(session, &writer);
+  put_done(&writer, ALO_TDS_DONE_ERROR, 0);
+  if (alo_tds_message_end(&writer) == ALOFT_OK)
+    send_held(session, SIZE_MAX);
+}
+
+static void answer_message(tds_session *session) {
+  if (session->frames.status & ALO_TDS_STATUS_IGNORE) {
+    answer_ignored(session);
+    return;
+  }
+  switch (session->frames.type) {
+  case ALO_TDS_PRELOGIN:
+    answer_prelogin(session);
+    break;
+  case ALO_TDS_LOGIN7:
+    answer_login(session);
+    break;
+  case ALO_TDS_ATTENTION:
+    answer_attention(session);
+    break;
+  default:
+    answer_query(session);
+    break;
+  }
+}
+
+/* ---- in ---- */
+
+static void note_packet(tds_session *session) {
+  if (session->in_message)
+    return;
+  session->in_message = true;
+  if (session->frames.status & ALO_TDS_STATUS_RESET) {
+    session->reset = true;
+    session->server->resets++;
+  }
+}
+
+static void read_block(tds_session *session, aloft_bytes input) {
+  aloft_bytes piece;
+  for (;;) {
+    alo_tds_frame frame = alo_tds_frames_next(&session->frames, &input, &piece);
+    if (frame == ALO_TDS_FRAME_NEED || session->gone)
+      return;
+    assert_int_not_equal(frame, ALO_TDS_FRAME_BROKEN);
+    note_packet(session);
+    if (frame == ALO_TDS_FRAME_PAYLOAD) {
+      if (alo_buffer_append(&session->payload, piece.data, piece.size) != ALOFT_OK)
+        end_session(session);
+      continue;
+    }
+    session->in_message = false;
+    answer_message(session);
+    session->payload.begin = session->payload.end = 0;
+  }
+}
+
+static void stream_event(alo_stream *stream, alo_stream_event event) {
+  tds_session *session = ALOFT_CONTAINER(stream, tds_session, stream);
+  if (event == ALO_STREAM_ENDED || event == ALO_STREAM_DRAINED) {
+    end_session(session);
+    return;
+  }
+  while (stream->rx.size) {
+    const alo_block *block = stream->rx.first;
+    size_t size = block->end - block->begin;
+    read_block(session, (aloft_bytes){block->data + block->begin, size});
+    alo_stream_drop(stream, size);
+  }
+}
+
+static bool accept_one(tds_server *server) {
+  tds_session *session = calloc(1, sizeof *session);
+  assert_non_null(session);
+  session->owner.ops = &server->loop->ops;
+  session->server = server;
+  session->packet_size = 4096;
+  alo_stream_init(&session->stream, server->loop, MESSAGE_MAX);
+  session->stream.event = stream_event;
+  alo_buffer_init(&session->payload, &alo_heap_default, MESSAGE_MAX);
+  alo_buffer_init(&session->answer, &alo_heap_default, MESSAGE_MAX);
+  if (!alo_stream_accept(&session->stream, server->listener)) {
+    alo_stream_fini(&session->stream);
+    free(session);
+    return false;
+  }
+  server->accepted++;
+  session->next = server->sessions;
+  server->sessions = session;
+  return true;
+}
+
+static void connection_waits(alo_watch *watch, unsigned events) {
+  (void)events;
+  while (accept_one(ALOFT_CONTAINER(watch, tds_server, watch))) {
+  }
+}
+
+void tds_server_open(tds_server *server, aloft_loop *loop) {
+  alo_address at = {.in = {.sin_family = AF_INET}}, bound;
+  memset(server, 0, sizeof *server);
+  at.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  server->loop = loop;
+  server->encryption = ALO_TDS_ENCRYPT_NOT_SUP;
+  server->watch.ready = connection_waits;
+  int error =
+      loop->driver->methods->listen(loop->driver, &at, &server->watch, &server->listener, &bound);
+  assert_int_equal(error, 0);
+  server->port = ntohs(bound.in.sin_port);
+}
+
+void tds_server_drop_all(tds_server *server) {
+  for (tds_session *session = server->sessions; session; session = session->next)
+    end_session(session);
+}
+
+void tds_server_close(tds_server *server) {
+  tds_server_drop_all(server);
+  while (server->sessions) {
+    tds_session *session = server->sessions;
+    server->sessions = session->next;
+    alo_stream_fini(&session->stream);
+    alo_buffer_fini(&session->payload);
+    alo_buffer_fini(&session->answer);
+    free(session);
+  }
+  server->loop->driver->methods->shut(server->listener);
+}

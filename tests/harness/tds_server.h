@@ -1,0 +1,58 @@
+/* A scripted SQL Server for tests, on a loop of its own or on the client's. What it answers is
+ * written in the query itself:
+ *
+ *   rows N                N rows (id int, name nvarchar(40)), then DONE
+ *   large N               one row: int, nvarchar(max) of N characters, int
+ *   mixed                 one row of many types, and one of NULLs
+ *   error N               an error of severity 16 with this number, then DONE with the error bit
+ *   message               an INFO, one row, another INFO
+ *   two                   two result sets of 2 and 3 rows
+ *   begin, commit         ENVCHANGE with the transaction descriptor 0x1122334455667788, or 0
+ *   state                 one row: descriptor of ALL_HEADERS, whether a reset was asked for
+ *   size                  one row: characters of the sql, parameters
+ *   return N              a return status
+ *   nothing               DONE
+ *   garbage               bytes that are no token
+ *
+ * and after it, how:
+ *
+ *   hold B                stops after B bytes of the answer (0: before it) until ATTENTION; then
+ * the rest follows, and the acknowledgement in a message of its own interrupt B           the same,
+ * but the acknowledgement is the end of the answer pause MS              answers after so long,
+ * unless ATTENTION comes before: then not at all deaf                  does not answer ATTENTION
+ *   late MS               acknowledges ATTENTION only after so long
+ *   drop B                closes the connection after B bytes of the answer */
+#ifndef HARNESS_TDS_SERVER_H
+#define HARNESS_TDS_SERVER_H
+
+#include "loop.h"
+
+struct tds_session;
+
+typedef struct tds_server {
+  aloft_loop *loop;
+  alo_socket *listener;
+  alo_watch watch;
+  uint16_t port;
+  struct tds_session *sessions;
+
+  /* how it behaves: set at any time */
+  uint8_t encryption; /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
+  int login_error;    /* an error of this number in place of LOGINACK */
+  bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
+  bool mute;          /* PRELOGIN is not answered */
+  uint64_t kill_at;   /* closes the connection after so many bytes of all; 0: never */
+
+  /* what it saw */
+  unsigned accepted, logins, requests, attentions, ignored, resets, ended;
+  uint64_t sent;
+  size_t last_sql_size;
+} tds_server;
+
+void tds_server_open(tds_server *server, aloft_loop *loop);
+/* Closes everything, before the loop is closed. */
+void tds_server_close(tds_server *server);
+/* Resets every connection at once. */
+void tds_server_drop_all(tds_server *server);
+
+#endif

@@ -1,0 +1,741 @@
+/* The SQL Server client against a scripted server: connecting, queries, values, limits, ends. */
+#include "tds_client.h"
+
+#include "connection.h"
+
+/* ---- connecting ---- */
+
+static void test_connects(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  world_connect(&w);
+  aloft_tds_info info = info_of(&w);
+  assert_true(info.connected);
+  assert_false(info.dead);
+  assert_true(aloft_text_equal(info.database, ALOFT_TEXT("a_database")));
+  assert_true(aloft_text_equal(info.server_name, ALOFT_TEXT("scripted")));
+  assert_int_equal(info.server_version[0], 16);
+  assert_int_equal(info.spid, 77);
+  prove(&w);
+  world_close(&w);
+}
+
+static void test_credentials_are_wiped(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  world_connect(&w);
+  const alo_buffer *tx = &w.tds->stream.tx;
+  assert_null(w.tds->login);
+  for (size_t at = 0; at < tx->room; at++)
+    assert_int_equal(tx->data[at], 0);
+  world_close(&w);
+}
+
+static aloft_status open_refused(world *w, const char *string, const char *reason) {
+  counted opening = counted_op();
+  w->config.connection_string = aloft_text_of(string);
+  aloft_status status = world_connect_op(w, &opening);
+  assert_int_not_equal(status, ALOFT_OK);
+  assert_non_null(strstr(opening.op.error->message.data, reason));
+  assert_ptr_equal(opening.op.error, aloft_loop_error(w->loop));
+  turns(w, 3);
+  assert_int_equal(opening.done, 0);
+  assert_int_equal(w->server.accepted, 0);
+  return status;
+}
+
+static void test_refuses_what_it_cannot_do(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  assert_int_equal(open_refused(&w, "Server=127.0.0.1,1;User Id=a;Password=b", "Encrypt=Optional"),
+                   ALOFT_ENCRYPTION);
+  assert_int_equal(open_refused(&w, "Server=127.0.0.1,1;Encrypt=Strict", "cannot encrypt"),
+                   ALOFT_ENCRYPTION);
+  assert_int_equal(open_refused(&w, "Encrypt=Optional;Colour=red", "Colour"), ALOFT_ARGUMENT);
+  assert_int_equal(open_refused(&w, "Encrypt=Optional", "no Server"), ALOFT_ARGUMENT);
+  world_close(&w);
+}
+
+static void fails_to_connect(world *w, aloft_status expected, int32_t number, const char *reason) {
+  counted opening = counted_op();
+  assert_int_equal(world_connect_op(w, &opening), ALOFT_OK);
+  probe p, late;
+  probe_begin(&p, w, "rows 1");
+  assert_int_equal(aloft_wait(w->loop, &opening.op), expected);
+  probe_wait(&p);
+  assert_int_equal(opening.done, 1);
+  assert_int_equal(opening.op.error->number, number);
+  assert_non_null(strstr(opening.op.error->message.data, reason));
+  assert_int_equal(p.status, expected);
+  assert_false(p.written);
+  probe_init(&late, w, "rows 1");
+  assert_int_equal(probe_start(&late), expected);
+  assert_int_equal(late.query.op.error->number, number);
+  assert_true(info_of(w).dead);
+}
+
+static void test_server_wants_encryption(void **state) {
+  (void)state;
+  const uint8_t answers[] = {ALO_TDS_ENCRYPT_OFF, ALO_TDS_ENCRYPT_ON, ALO_TDS_ENCRYPT_REQ};
+  for (size_t at = 0; at < sizeof answers; at++) {
+    world w;
+    world_open(&w);
+    w.server.encryption = answers[at];
+    fails_to_connect(&w, ALOFT_ENCRYPTION, 0, "no credential was sent");
+    assert_int_equal(w.server.logins, 0);
+    world_close(&w);
+  }
+}
+
+static void test_login_errors(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  w.server.login_error = 18456;
+  fails_to_connect(&w, ALOFT_AUTH, 18456, "Login failed");
+  world_close(&w);
+  world_open(&w);
+  w.server.login_error = 4060;
+  fails_to_connect(&w, ALOFT_SERVER, 4060, "Login failed");
+  world_close(&w);
+  world_open(&w);
+  w.server.route = true;
+  fails_to_connect(&w, ALOFT_UNSUPPORTED, 0, "elsewhere, port 1444");
+  world_close(&w);
+}
+
+static void test_connect_deadline(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  w.server.mute = true;
+  w.config.connect_timeout_ns = ALOFT_MILLISECONDS(300);
+  uint64_t begin = aloft_loop_now(w.loop);
+  fails_to_connect(&w, ALOFT_TIMEOUT, 0, "did not answer PRELOGIN");
+  assert_true(aloft_loop_now(w.loop) - begin >= ALOFT_MILLISECONDS(300));
+  world_close(&w);
+  const alo_sim_faults silent = {.silent = 1000};
+  world_open_with(&w, NULL, 1, &silent);
+  fails_to_connect(&w, ALOFT_TIMEOUT, 0, "address was not reached");
+  world_close(&w);
+}
+
+static void test_connect_refused(void **state) {
+  (void)state;
+  const alo_sim_faults refuse = {.refuse = 1000};
+  world w;
+  world_open_with(&w, NULL, 1, &refuse);
+  fails_to_connect(&w, ALOFT_CONNECT, 0, "127.0.0.1, port");
+  world_close(&w);
+}
+
+static void test_opening_cancelled(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  w.server.mute = true;
+  counted opening = counted_op();
+  assert_int_equal(world_connect_op(&w, &opening), ALOFT_OK);
+  probe p;
+  probe_begin(&p, &w, "rows 1");
+  turns(&w, 4);
+  assert_int_equal(aloft_op_cancel(&opening.op), ALOFT_OK);
+  probe_wait(&p);
+  assert_int_equal(opening.done, 1);
+  assert_int_equal(opening.op.status, ALOFT_CANCELLED);
+  assert_true(info_of(&w).dead);
+  world_close(&w);
+}
+
+/* ---- answers ---- */
+
+static void test_rows(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "rows 1000"), ALOFT_OK);
+  assert_int_equal(p.rows, 1000);
+  assert_int_equal(p.results, 1);
+  assert_int_equal(p.sum, 499500);
+  assert_true(p.written);
+  assert_int_equal(probe_run(&p, &w, "two"), ALOFT_OK);
+  assert_int_equal(p.results, 2);
+  assert_int_equal(p.rows, 5);
+  assert_int_equal(p.query.rows_affected, 3);
+  assert_int_equal(probe_run(&p, &w, "large 100000"), ALOFT_OK);
+  assert_int_equal(p.text_bytes, 100000);
+  assert_int_equal(p.sum, 3);
+  assert_int_equal(probe_run(&p, &w, "return -4"), ALOFT_OK);
+  assert_true(p.query.returned);
+  assert_int_equal(p.query.return_status, -4);
+  world_close(&w);
+}
+
+static void read_mixed(probe *p) {
+  aloft_tds_query *q = &p->query;
+  const uint8_t uuid[16] = {1, 2, 3};
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_column_count(q), 7);
+  assert_string_equal(aloft_tds_get_column(q, 3)->type_name, "decimal");
+  assert_null(aloft_tds_get_column(q, 7));
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  assert_true(aloft_tds_bit(q, 0));
+  assert_int_equal(aloft_tds_int32(q, 1), -5);
+  assert_true(aloft_tds_double(q, 2) == 0.5);
+  assert_int_equal(aloft_tds_get_decimal(q, 3).low, 12345);
+  assert_memory_equal(aloft_tds_get_uuid(q, 4).bytes, uuid, 16);
+  assert_int_equal(aloft_tds_get_bytes(q, 5).size, 2);
+  assert_int_equal(aloft_tds_get_moment(q, 6).days, 738944);
+  assert_true(aloft_text_equal(aloft_tds_text(q, 3), ALOFT_TEXT("123.45")));
+  assert_true(aloft_text_equal(aloft_tds_text(q, 5), ALOFT_TEXT("0xDEAD")));
+  assert_true(aloft_text_equal(aloft_tds_text(q, 6), ALOFT_TEXT("2024-02-29")));
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  for (size_t at = 0; at < 7; at++) {
+    assert_true(aloft_tds_is_null(q, at));
+    assert_null(aloft_tds_text(q, at).data);
+  }
+  assert_null(aloft_tds_get_bytes(q, 5).data);
+  assert_int_equal(aloft_tds_step(q), ALOFT_DONE);
+  assert_int_equal(aloft_tds_step(q), ALOFT_DONE);
+}
+
+static void test_values(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "mixed");
+  p.by_hand = true;
+  p.on_ready = read_mixed;
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_OK);
+  assert_int_equal(aloft_tds_step(&p.query), ALOFT_WRONG_STATE);
+  world_close(&w);
+}
+
+static void test_server_error(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "error 8134");
+  p.query.message = probe_message;
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_SERVER);
+  assert_int_equal(p.error_number, 8134);
+  assert_string_equal(p.error_text, "it went wrong");
+  assert_int_equal(p.messages, 1);
+  prove(&w);
+  world_close(&w);
+}
+
+static void test_messages(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  for (int skipped = 0; skipped < 2; skipped++) {
+    probe_begin(&p, &w, "message");
+    p.query.message = probe_message;
+    p.query.ready = skipped ? NULL : probe_ready;
+    probe_wait(&p);
+    assert_int_equal(p.status, ALOFT_OK);
+    assert_int_equal(p.messages, 2);
+    assert_int_equal(p.rows, skipped ? 0 : 1);
+  }
+  world_close(&w);
+}
+
+static void test_rows_skipped(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "rows 5000");
+  p.query.ready = NULL;
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_OK);
+  assert_int_equal(p.query.rows_affected, 5000);
+  probe_begin(&p, &w, "error 50000");
+  p.query.ready = NULL;
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_SERVER);
+  assert_int_equal(p.error_number, 50000);
+  prove(&w);
+  world_close(&w);
+}
+
+static void test_queries_wait_their_turn(void **state) {
+  (void)state;
+  world w;
+  probe p[20];
+  world_open(&w);
+  counted opening = counted_op();
+  assert_int_equal(world_connect_op(&w, &opening), ALOFT_OK);
+  for (unsigned at = 0; at < 20; at++)
+    probe_begin(&p[at], &w, at % 2 ? "rows 2" : "rows 7");
+  for (unsigned at = 0; at < 20; at++) {
+    probe_wait(&p[at]);
+    assert_int_equal(p[at].status, ALOFT_OK);
+    assert_int_equal(p[at].rows, at % 2 ? 2 : 7);
+    for (unsigned later = at + 1; later < 20; later++)
+      assert_int_equal(p[later].done, 0);
+  }
+  assert_int_equal(opening.done, 1);
+  world_close(&w);
+}
+
+static void test_parameters(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  const aloft_tds_param params[] = {
+      {.name = ALOFT_TEXT("a"), .type = ALOFT_TDS_INT, .value.integer = 7},
+      {.name = ALOFT_TEXT("@b"), .type = ALOFT_TDS_NVARCHAR, .value.text = ALOFT_TEXT("x")}};
+  probe_init(&p, &w, "size");
+  p.query.params = params;
+  p.query.param_count = 2;
+  assert_int_equal(probe_start(&p), ALOFT_OK);
+  probe_wait(&p);
+  assert_int_equal(p.first, 4);
+  assert_int_equal(p.second, 2);
+  aloft_tds_param bad = {.name = ALOFT_TEXT("geo"), .type = ALOFT_TDS_UDT};
+  probe_init(&p, &w, "size");
+  p.query.params = &bad;
+  p.query.param_count = 1;
+  assert_int_equal(probe_start(&p), ALOFT_UNSUPPORTED);
+  assert_non_null(strstr(p.query.op.error->message.data, "geo"));
+  prove(&w);
+  world_close(&w);
+}
+
+/* Both are encoded before `begin` is answered; the descriptor is that of the time of sending. */
+static void test_transaction_descriptor(void **state) {
+  (void)state;
+  world w;
+  probe begin, inside, commit, after;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&begin, &w, "begin");
+  probe_begin(&inside, &w, "state");
+  probe_begin(&commit, &w, "commit");
+  probe_begin(&after, &w, "state");
+  probe_wait(&inside);
+  assert_int_equal(inside.first, INT64_C(0x1122334455667788));
+  assert_true(info_of(&w).in_transaction);
+  probe_wait(&after);
+  assert_int_equal(after.first, 0);
+  assert_false(info_of(&w).in_transaction);
+  world_close(&w);
+}
+
+static void test_garbage(void **state) {
+  (void)state;
+  world w;
+  probe p, next;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "garbage");
+  probe_begin(&next, &w, "rows 1");
+  probe_wait(&p);
+  probe_wait(&next);
+  assert_int_equal(p.status, ALOFT_PROTOCOL);
+  assert_non_null(strstr(p.error_text, "at byte"));
+  assert_int_equal(next.status, ALOFT_LOST_UNSENT);
+  assert_int_equal(probe_start(&next), ALOFT_PROTOCOL);
+  world_close(&w);
+}
+
+/* ---- misuse ---- */
+
+static void take_wrong_type(probe *p) {
+  aloft_tds_query *q = &p->query;
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  assert_int_equal(aloft_tds_int32(q, 1), 0);
+  assert_true(aloft_tds_double(q, 0) == 0);
+  assert_int_equal(aloft_tds_step(q), ALOFT_WRONG_TYPE);
+}
+
+static void take_no_row(probe *p) {
+  aloft_tds_text(&p->query, 0);
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_WRONG_TYPE);
+}
+
+static void take_beyond(probe *p) {
+  aloft_tds_step(&p->query);
+  aloft_tds_step(&p->query);
+  aloft_tds_text(&p->query, 2);
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_WRONG_TYPE);
+}
+
+static void test_accessor_misused(void **state) {
+  (void)state;
+  void (*const mistakes[])(probe *) = {take_wrong_type, take_no_row, take_beyond};
+  const char *texts[] = {"column 2 (name)", "there is no row", "there is no such column"};
+  world w;
+  world_open(&w);
+  world_connect(&w);
+  for (size_t at = 0; at < 3; at++) {
+    probe p;
+    probe_begin(&p, &w, "rows 2000");
+    p.by_hand = true;
+    p.on_ready = mistakes[at];
+    probe_wait(&p);
+    assert_int_equal(p.status, ALOFT_WRONG_TYPE);
+    assert_non_null(strstr(p.error_text, texts[at]));
+    prove(&w);
+  }
+  world_close(&w);
+}
+
+static void test_value_too_large(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  w.config.value_max = 1000;
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "large 1001"), ALOFT_TOO_LARGE);
+  assert_non_null(strstr(p.error_text, "column 2 (large)"));
+  assert_int_equal(probe_run(&p, &w, "large 1000"), ALOFT_OK);
+  prove(&w);
+  world_close(&w);
+}
+
+/* ---- limits ---- */
+
+static void test_queries_max(void **state) {
+  (void)state;
+  world w;
+  probe p[4];
+  world_open(&w);
+  w.config.queries_max = 2;
+  world_connect(&w);
+  for (unsigned at = 0; at < 3; at++)
+    probe_begin(&p[at], &w, "rows 1");
+  probe_init(&p[3], &w, "rows 1");
+  assert_int_equal(probe_start(&p[3]), ALOFT_TOO_MANY);
+  assert_non_null(strstr(p[3].query.op.error->message.data, "queries_max"));
+  probe_wait(&p[2]);
+  prove(&w);
+  world_close(&w);
+}
+
+static char big_sql[300001];
+
+static const char *sql_of(size_t size) {
+  memset(big_sql, ' ', size);
+  memcpy(big_sql, "size", 4);
+  big_sql[size] = 0;
+  return big_sql;
+}
+
+static void test_tx_bytes_max(void **state) {
+  (void)state;
+  world w;
+  probe p, over;
+  world_open(&w);
+  w.config.tx_bytes_max = 100000;
+  world_connect(&w);
+  probe_init(&over, &w, sql_of(50001));
+  assert_int_equal(probe_start(&over), ALOFT_FULL);
+  probe_begin(&p, &w, sql_of(40000));
+  probe_init(&over, &w, sql_of(10000));
+  assert_int_equal(probe_start(&over), ALOFT_FULL);
+  assert_non_null(strstr(over.query.op.error->message.data, "tx_bytes_max"));
+  probe_wait(&p);
+  assert_int_equal(p.first, 40000);
+  assert_int_equal(probe_start(&over), ALOFT_OK);
+  probe_wait(&over);
+  assert_int_equal(over.first, 10000);
+  world_close(&w);
+}
+
+static void test_back_pressure(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  w.config.rx_bytes_max = 20000;
+  world_connect(&w);
+  probe_begin(&p, &w, "rows 20000");
+  p.stop_after = 1;
+  turns(&w, 100);
+  uint64_t seen = info_of(&w).bytes_in;
+  assert_true(seen < 40000);
+  turns(&w, 100);
+  assert_int_equal(info_of(&w).bytes_in, seen);
+  assert_int_equal(p.rows, 1);
+  p.stop_after = 0;
+  assert_int_equal(probe_steps(&p), ALOFT_PENDING);
+  probe_wait(&p);
+  assert_int_equal(p.rows, 20000);
+  world_close(&w);
+}
+
+/* ---- splits ---- */
+
+static void test_any_split(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    const alo_sim_faults faults = {.short_read = 800, .split_write = 700, .full = 100};
+    world w;
+    probe p;
+    world_open_with(&w, NULL, seed, &faults);
+    snprintf(w.string + strlen(w.string), 40, ";Packet Size=%u", (unsigned)(512 + seed % 9));
+    w.config.connection_string = aloft_text_of(w.string);
+    world_connect(&w);
+    assert_int_equal(info_of(&w).packet_size, 512 + seed % 9);
+    assert_int_equal(probe_run(&p, &w, "rows 300"), ALOFT_OK);
+    assert_int_equal(p.rows, 300);
+    assert_int_equal(p.sum, 44850);
+    assert_int_equal(p.text_bytes, 10 * 5 + 90 * 6 + 200 * 7);
+    assert_int_equal(probe_run(&p, &w, "large 30000"), ALOFT_OK);
+    assert_int_equal(p.text_bytes, 30000);
+    assert_int_equal(probe_run(&p, &w, sql_of(9000)), ALOFT_OK);
+    assert_int_equal(p.first, 9000);
+    world_close(&w);
+  }
+}
+
+/* ---- ends ---- */
+
+/* The server dies after each byte of what it says: everything ends once, and in the right way. */
+static void test_killed_at_every_byte(void **state) {
+  (void)state;
+  uint64_t all = 0, login = 0;
+  for (uint64_t at = 1; all == 0 || at <= all; at++) {
+    world w;
+    world_open(&w);
+    w.server.kill_at = at;
+    counted opening = counted_op();
+    assert_int_equal(world_connect_op(&w, &opening), ALOFT_OK);
+    probe p, next;
+    probe_begin(&p, &w, "rows 4");
+    probe_begin(&next, &w, "rows 4");
+    for (unsigned count = 0; count < 60; count++)
+      turn(&w);
+    assert_int_equal(opening.done, 1);
+    assert_int_equal(p.done, 1);
+    assert_int_equal(next.done, 1);
+    if (opening.op.status != ALOFT_OK) {
+      login = at;
+      assert_int_equal(opening.op.status, ALOFT_CONNECT);
+      assert_int_equal(p.status, ALOFT_CONNECT);
+      assert_int_equal(next.status, ALOFT_CONNECT);
+    } else if (p.status != ALOFT_OK) {
+      /* killed by the last byte of login: the query finds the connection closed */
+      assert_int_equal(p.status, at == login + 1 ? ALOFT_LOST_UNSENT : ALOFT_LOST);
+      assert_int_equal(p.written, at != login + 1);
+      assert_int_equal(next.status, ALOFT_LOST_UNSENT);
+      assert_false(next.written);
+    } else {
+      assert_int_equal(p.rows, 4);
+      assert_true(next.status == ALOFT_LOST || next.status == ALOFT_LOST_UNSENT ||
+                  next.status == ALOFT_OK);
+    }
+    if (next.status == ALOFT_OK && all == 0)
+      all = at;
+    world_close(&w);
+  }
+  assert_true(login > 100 && all > login + 100);
+}
+
+static void test_answer_then_close(void **state) {
+  (void)state;
+  world w;
+  probe p, next;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "rows 9 drop 100000");
+  probe_begin(&next, &w, "rows 1");
+  p.by_hand = true;
+  turns(&w, 30);
+  assert_true(info_of(&w).dead);
+  assert_int_equal(next.status, ALOFT_LOST_UNSENT);
+  assert_int_equal(p.done, 0);
+  assert_int_equal(probe_steps(&p), ALOFT_DONE);
+  probe_wait(&p);
+  assert_int_equal(p.rows, 9);
+  world_close(&w);
+}
+
+static void test_closed_at_every_turn(void **state) {
+  (void)state;
+  for (unsigned count = 0; count < 24; count++) {
+    for (int with_op = 0; with_op < 3; with_op++) {
+      world w;
+      world_open(&w);
+      counted opening = counted_op(), closing = counted_op();
+      assert_int_equal(world_connect_op(&w, &opening), ALOFT_OK);
+      probe p[3];
+      probe_begin(&p[0], &w, "rows 3");
+      probe_begin(&p[1], &w, "rows 3 hold 40");
+      probe_begin(&p[2], &w, "rows 3");
+      turns(&w, count);
+      if (with_op == 1) {
+        assert_int_equal(aloft_tds_close(w.tds, &closing.op), ALOFT_OK);
+        assert_int_equal(aloft_wait(w.loop, &closing.op), ALOFT_OK);
+      } else if (with_op == 2) {
+        assert_int_equal(aloft_tds_close(w.tds, NULL), ALOFT_OK);
+        turns(&w, 3);
+      }
+      world_close(&w);
+      assert_int_equal(closing.done, with_op == 1);
+      assert_int_equal(opening.done, 1);
+      for (unsigned at = 0; at < 3; at++) {
+        assert_int_equal(p[at].done, 1);
+        assert_true(p[at].status == ALOFT_CLOSED || (at == 0 && p[at].status == ALOFT_OK));
+      }
+    }
+  }
+}
+
+static void close_it(probe *p) {
+  assert_int_equal(aloft_tds_close(p->world->tds, NULL), ALOFT_OK);
+  assert_int_equal(aloft_tds_close(p->world->tds, NULL), ALOFT_CLOSED);
+}
+
+static void test_closed_in_callbacks(void **state) {
+  (void)state;
+  for (int place = 0; place < 3; place++) {
+    world w;
+    probe p, next;
+    world_open(&w);
+    world_connect(&w);
+    probe_begin(&p, &w, "message");
+    probe_begin(&next, &w, "rows 1");
+    p.query.message = probe_message;
+    p.on_ready = place == 0 ? close_it : NULL;
+    p.on_done = place == 2 ? close_it : NULL;
+    if (place == 1) {
+      p.on_message = close_it;
+      p.stop_after = 1;
+      p.query.ready = NULL;
+    }
+    if (place == 1) { /* only at the first of the two messages */
+      for (unsigned at = 0; at < 20 && !p.done; at++)
+        turn(&w);
+    } else {
+      probe_wait(&p);
+    }
+    turns(&w, 5);
+    assert_int_equal(p.done, 1);
+    assert_int_equal(next.done, 1);
+    assert_int_equal(next.status, ALOFT_CLOSED);
+    assert_int_equal(p.messages, place == 0 ? 0 : place == 1 ? 1 : 2);
+    world_close(&w);
+  }
+}
+
+/* ---- memory ---- */
+
+static void use_all(const aloft_allocator *allocator, void *context) {
+  const alo_sim_faults faults = {0};
+  world w;
+  (void)context;
+  world_open_with(&w, allocator, 1, &faults);
+  if (!w.loop)
+    return;
+  counted opening = counted_op();
+  static probe p[3];
+  static const char *const sql[] = {"rows 200", "large 20000", "error 1"};
+  unsigned started = 0;
+  if (world_connect_op(&w, &opening) == ALOFT_OK) {
+    for (unsigned at = 0; at < 3; at++) {
+      probe_init(&p[started], &w, sql[at]);
+      started += probe_start(&p[started]) == ALOFT_OK;
+    }
+    for (unsigned at = 0; at < 80; at++)
+      aloft_loop_turn(w.loop, 0);
+  }
+  world_close(&w);
+  for (unsigned at = 0; at < started; at++)
+    assert_int_equal(p[at].done, 1);
+}
+
+static void test_each_allocation_fails(void **state) {
+  (void)state;
+  assert_true(harness_each_allocation(use_all, NULL) > 8);
+}
+
+static void test_no_heap_in_steady_state(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  harness_heap_init(&heap);
+  world w;
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  aloft_cancel stop;
+  aloft_cancel_init(&stop, w.loop, NULL);
+  uint64_t calls = 0;
+  for (unsigned at = 0; at < 1050; at++) {
+    static const char *const sql[] = {"rows 40", "large 9000", "rows 3 hold 40", "mixed"};
+    const aloft_tds_param param = {
+        .name = ALOFT_TEXT("a"), .type = ALOFT_TDS_NVARCHAR, .value.text = ALOFT_TEXT("text")};
+    probe p;
+    if (at == 50)
+      calls = heap.allocations + heap.resizes + heap.releases;
+    probe_init(&p, &w, sql[at % 4]);
+    p.query.op.timeout_ns = ALOFT_MILLISECONDS(50);
+    p.query.op.cancel = &stop;
+    p.query.params = &param;
+    p.query.param_count = at % 2;
+    assert_int_equal(probe_start(&p), ALOFT_OK);
+    probe_wait(&p);
+    assert_int_equal(p.status, at % 4 == 2 ? ALOFT_TIMEOUT : ALOFT_OK);
+  }
+  assert_int_equal(heap.allocations + heap.resizes + heap.releases, calls);
+  assert_true(w.server.attentions > 200);
+  aloft_cancel_fini(&stop);
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_connects),
+      cmocka_unit_test(test_credentials_are_wiped),
+      cmocka_unit_test(test_refuses_what_it_cannot_do),
+      cmocka_unit_test(test_server_wants_encryption),
+      cmocka_unit_test(test_login_errors),
+      cmocka_unit_test(test_connect_deadline),
+      cmocka_unit_test(test_connect_refused),
+      cmocka_unit_test(test_opening_cancelled),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_values),
+      cmocka_unit_test(test_server_error),
+      cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_rows_skipped),
+      cmocka_unit_test(test_queries_wait_their_turn),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_transaction_descriptor),
+      cmocka_unit_test(test_garbage),
+      cmocka_unit_test(test_accessor_misused),
+      cmocka_unit_test(test_value_too_large),
+      cmocka_unit_test(test_queries_max),
+      cmocka_unit_test(test_tx_bytes_max),
+      cmocka_unit_test(test_back_pressure),
+      cmocka_unit_test(test_any_split),
+      cmocka_unit_test(test_killed_at_every_byte),
+      cmocka_unit_test(test_answer_then_close),
+      cmocka_unit_test(test_closed_at_every_turn),
+      cmocka_unit_test(test_closed_in_callbacks),
+      cmocka_unit_test(test_each_allocation_fails),
+      cmocka_unit_test(test_no_heap_in_steady_state),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
