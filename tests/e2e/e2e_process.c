@@ -1,3 +1,5 @@
+#define _XOPEN_SOURCE 700 /* posix_openpt */
+
 #include "e2e_process.h"
 
 #include <errno.h>
@@ -68,6 +70,39 @@ void e2e_start(e2e_process *process, const char *const *argv, const char *const 
   process->errors.descriptor = pipes[4];
 }
 
+/* The slave of a terminal becomes the controlling one of a new session by being opened. */
+static void become_at_terminal(const char *const *argv, const char *const *environment,
+                               const char *name) {
+  setsid();
+  int slave = open(name, O_RDWR);
+  clean_environment(environment);
+  for (int i = 0; i < 3; i++)
+    dup2(slave, i);
+  if (slave > 2)
+    close(slave);
+  execv(argv[0], (char *const *)(uintptr_t)argv);
+  _exit(127);
+}
+
+void e2e_start_at_terminal(e2e_process *process, const char *const *argv,
+                           const char *const *environment) {
+  memset(process, 0, sizeof *process);
+  signal(SIGPIPE, SIG_IGN);
+  int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+  const char *name = ptsname(master);
+  assert_non_null(name);
+  process->pid = fork();
+  assert_true(process->pid >= 0);
+  if (process->pid == 0) {
+    signal(SIGPIPE, SIG_DFL);
+    become_at_terminal(argv, environment, name);
+  }
+  process->input = fcntl(master, F_DUPFD_CLOEXEC, 0);
+  process->output.descriptor = master;
+  process->errors.descriptor = -1;
+}
+
 void e2e_write(e2e_process *process, const void *data, size_t size) {
   const char *at = data;
   while (size > 0) {
@@ -91,21 +126,26 @@ void e2e_close_output(e2e_process *process) {
   process->output.descriptor = -1;
 }
 
-static void take(e2e_stream *stream) {
+static char *make_room(e2e_stream *stream) {
   if (stream->size + 65537 > stream->room) {
-    char *text = realloc(stream->text, stream->room * 2 + 65537);
-    assert_non_null(text);
-    stream->text = text;
     stream->room = stream->room * 2 + 65537;
+    stream->text = realloc(stream->text, stream->room);
   }
-  ssize_t got = read(stream->descriptor, stream->text + stream->size, 65536);
+  if (stream->text == NULL)
+    abort();
+  return stream->text;
+}
+
+static void take(e2e_stream *stream) {
+  char *text = make_room(stream);
+  ssize_t got = read(stream->descriptor, text + stream->size, 65536);
   if (got > 0) {
     stream->size += (size_t)got;
   } else if (got == 0 || errno != EINTR) {
     close(stream->descriptor);
     stream->descriptor = -1;
   }
-  stream->text[stream->size] = '\0';
+  text[stream->size] = '\0';
 }
 
 /* Reads what comes next; false: both streams have ended. */

@@ -29,6 +29,11 @@ typedef enum e2e_outputs {
 void e2e_start(e2e_process *process, const char *const *argv, const char *const *environment,
                e2e_outputs outputs);
 
+/* Starts it at a terminal of its own: `input` types there, and `output` shows what it says, errors
+ * and echo of what is typed included. Ctrl-C is "\x03", Ctrl-D "\x04". */
+void e2e_start_at_terminal(e2e_process *process, const char *const *argv,
+                           const char *const *environment);
+
 void e2e_write(e2e_process *process, const void *data, size_t size);
 void e2e_close_input(e2e_process *process);
 void e2e_close_output(e2e_process *process);

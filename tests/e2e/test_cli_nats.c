@@ -441,6 +441,26 @@ static void secrets_are_not_to_be_seen(void **state) {
   e2e_nats_server_stop(&own);
 }
 
+static void a_password_is_asked_for(void **state) {
+  e2e_nats_server own;
+  e2e_process pub;
+  (void)state;
+  e2e_nats_server_start(&own, users);
+  e2e_start_at_terminal(&pub, ALOFT("pub", "ok.a", "x", "-s", own.url, "--user", "bob"), NULL);
+  e2e_wait_for(&pub, &pub.output, "Password: ", 1);
+  e2e_write(&pub, "se;cret\n", 8);
+  expect_end(&pub, 0);
+  expect_text(&pub.output, "Published 1 bytes", 1);
+  expect_text(&pub.output, "cret", 0);
+  e2e_free(&pub);
+  e2e_start_at_terminal(&pub, ALOFT("pub", "ok.a", "x", "-s", own.url, "--user", "bob"), NULL);
+  e2e_wait_for(&pub, &pub.output, "Password: ", 1);
+  e2e_write(&pub, "\x03", 1);
+  expect_end(&pub, 130);
+  e2e_free(&pub);
+  e2e_nats_server_stop(&own);
+}
+
 static void what_is_not_allowed(void **state) {
   static const char *const environment[] = {"NATS_USER=bob", "NATS_PASSWORD=se;cret", NULL};
   e2e_nats_server own;
@@ -475,6 +495,7 @@ int main(void) {
       cmocka_unit_test(the_server_dies),
       cmocka_unit_test(passwords_come_every_way),
       cmocka_unit_test(secrets_are_not_to_be_seen),
+      cmocka_unit_test(a_password_is_asked_for),
       cmocka_unit_test(what_is_not_allowed),
   };
   return cmocka_run_group_tests(tests, start_server, stop_server);
