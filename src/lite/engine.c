@@ -405,6 +405,24 @@ static void prepare_batch(alo_session *s, aloft_text text, aloft_text declaratio
   }
 }
 
+/* The text could not be understood: its error is the batch's only event. */
+static aloft_status start_failed(alo_session *s) {
+  const tsql_error *error = &s->batch.error;
+  if (error->number == 701) {
+    end_batch(s);
+    return ALOFT_NO_MEMORY;
+  }
+  s->tree.count = 0;
+  alo_session_message(s, error->number, error->severity, error->state,
+                      (aloft_text){error->text, strlen(error->text)});
+  if (error->line > 0)
+    s->events[s->event_first].message.line = error->line;
+  s->environment.last_error = error->number;
+  s->output_count = 0;
+  s->phase = PHASE_END;
+  return ALOFT_OK;
+}
+
 aloft_status alo_session_start(alo_session *s, const alo_batch *batch) {
   if (s->running)
     return ALOFT_IN_USE;
@@ -419,22 +437,8 @@ aloft_status alo_session_start(alo_session *s, const alo_batch *batch) {
   s->at = 0;
   s->phase = PHASE_COMPILE;
   s->batch.date_order = s->date_order;
-  if (ALO_TRY(&s->batch)) {
-    const tsql_error *error = &s->batch.error;
-    if (error->number == 701) {
-      end_batch(s);
-      return ALOFT_NO_MEMORY;
-    }
-    s->tree.count = 0;
-    alo_session_message(s, error->number, error->severity, error->state,
-                        (aloft_text){error->text, strlen(error->text)});
-    if (error->line > 0)
-      s->events[s->event_first].message.line = error->line;
-    s->environment.last_error = error->number;
-    s->output_count = 0;
-    s->phase = PHASE_END;
-    return ALOFT_OK;
-  }
+  if (ALO_TRY(&s->batch))
+    return start_failed(s);
   aloft_text text;
   aloft_text declarations;
   alo_engine_parameter *parameters =
