@@ -28,9 +28,8 @@ struct alo_tds_login_state {
 /* ---- credentials ---- */
 
 void alo_tds_login_forget(aloft_tds *tds) {
-  if (!tds->login)
-    return;
-  alo_tds_wipe(tds->login->texts, tds->login->texts_size);
+  if (tds->login)
+    alo_tds_wipe(tds->login->texts, tds->login->texts_size);
   if (tds->stream.tx.data && (!tds->stream.open || alo_buffer_size(&tds->stream.tx) == 0))
     alo_tds_wipe(tds->stream.tx.data, tds->stream.tx.room);
 }

@@ -640,6 +640,48 @@ static void test_closed_in_callbacks(void **state) {
   }
 }
 
+/* ---- over real sockets ---- */
+
+static void stop_over_sockets(world *w, const char *sql) {
+  probe p;
+  probe_begin(&p, w, sql);
+  p.stop_after = 1;
+  unsigned requests = w->server.requests;
+  while (w->server.requests == requests)
+    turn(w);
+  assert_int_equal(aloft_op_cancel(&p.query.op), ALOFT_OK);
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_CANCELLED);
+  prove(w);
+}
+
+static void test_over_libuv(void **state) {
+  (void)state;
+  int error;
+  world w;
+  probe p;
+  world_open_on(&w, NULL, alo_driver_uv_open(&alo_heap_default, &error));
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "rows 50000"), ALOFT_OK);
+  assert_int_equal(p.rows, 50000);
+  assert_int_equal(probe_run(&p, &w, "large 5000000"), ALOFT_OK);
+  assert_int_equal(p.text_bytes, 5000000);
+  assert_int_equal(probe_run(&p, &w, sql_of(300000)), ALOFT_OK);
+  assert_int_equal(p.first, 300000);
+  stop_over_sockets(&w, "rows 90000");
+  stop_over_sockets(&w, "rows 900 hold 1000");
+  stop_over_sockets(&w, "large 3000000 interrupt 100000");
+  probe_init(&p, &w, "rows 9 hold 60");
+  p.query.op.timeout_ns = ALOFT_MILLISECONDS(10);
+  assert_int_equal(probe_start(&p), ALOFT_OK);
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_TIMEOUT);
+  prove(&w);
+  assert_int_equal(probe_run(&p, &w, "rows 90 drop 700"), ALOFT_LOST);
+  assert_int_equal(probe_start(&p), ALOFT_LOST);
+  world_close(&w);
+}
+
 /* ---- memory ---- */
 
 static void use_all(const aloft_allocator *allocator, void *context) {
@@ -734,6 +776,7 @@ int main(void) {
       cmocka_unit_test(test_answer_then_close),
       cmocka_unit_test(test_closed_at_every_turn),
       cmocka_unit_test(test_closed_in_callbacks),
+      cmocka_unit_test(test_over_libuv),
       cmocka_unit_test(test_each_allocation_fails),
       cmocka_unit_test(test_no_heap_in_steady_state),
   };
