@@ -232,8 +232,8 @@ typedef struct aloft_tds_pool_config {
   uint32_t waiting_max;        /* acquisitions waiting for a connection; 0: 1,024 */
 } aloft_tds_pool_config;
 
-/* Opens no connection yet. ALOFT_ARGUMENT, ALOFT_ENCRYPTION, as for aloft_tds_open, ALOFT_NO_MEMORY,
- * ALOFT_CLOSED; the text is in aloft_loop_error. */
+/* Opens no connection yet. ALOFT_ARGUMENT, ALOFT_ENCRYPTION, as for aloft_tds_open,
+ * ALOFT_NO_MEMORY, ALOFT_CLOSED; the text is in aloft_loop_error. */
 ALOFT_API aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *loop,
                                            const aloft_tds_pool_config *config);
 
@@ -254,8 +254,8 @@ typedef struct aloft_tds_acquire {
  * on, for the next. */
 ALOFT_API aloft_status aloft_tds_pool_take(aloft_tds_pool *pool, aloft_tds_acquire *acquire);
 
-/* Gives a connection back, once. Queries still in flight on it are cancelled; a dead one is replaced
- * when next needed. */
+/* Gives a connection back, once. Queries still in flight on it are cancelled; a dead one is
+ * replaced when next needed. */
 ALOFT_API void aloft_tds_pool_give(aloft_tds_pool *pool, aloft_tds *tds);
 
 /* Closes all connections; acquisitions complete with ALOFT_CLOSED, then `op` (may be NULL). */
