@@ -78,6 +78,7 @@ struct aloft_tds {
   aloft_item end;     /* frees the connection */
   aloft_status failed;
   alo_tds_detail failure;
+  bool parting;               /* `failure` holds what the server said, unasked, before it closes */
   aloft_error unsent;         /* `failure` for queries that had not been written */
   alo_tds_login_state *login; /* until login is over */
 
