@@ -221,6 +221,7 @@ static void test_not_written(void **state) {
   assert_false(p.written);
   assert_int_equal(next.rows, 2);
   assert_int_equal(w.server.requests, 1);
+  assert_int_equal(w.server.ignored + w.server.attentions, 0);
   prove(&w);
   world_close(&w);
 }
