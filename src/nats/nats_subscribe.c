@@ -22,7 +22,8 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
   size_t unsub_size =
       subscription->messages_max ? alo_nats_unsub_write(sid, subscription->messages_max, unsub) : 0;
   const alo_nats_record record = {.size = (uint32_t)(sub_size + unsub_size),
-                                  .kind = ALO_NATS_HELD_OTHER};
+                                  .kind = ALO_NATS_HELD_SUB,
+                                  .key = sid - ALO_NATS_SID_FIRST};
   aloft_status status;
   uint8_t *out = alo_nats_reserve(nats, &record, &status);
   if (!out)
@@ -33,17 +34,19 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
   return ALOFT_OK;
 }
 
-/* When there is no room for UNSUB the messages that still come are dropped by their sid. */
+/* When there is no room for UNSUB the next message of that sid is the occasion to try again. */
 static void send_unsub(aloft_nats *nats, uint64_t sid) {
-  if (nats->phase == ALO_NATS_PHASE_DEAD || nats->phase == ALO_NATS_PHASE_CLOSING)
+  if (nats->phase == ALO_NATS_PHASE_DEAD || nats->leaving)
     return;
   uint8_t unsub[ALO_NATS_UNSUB_ROOM];
   const alo_nats_record record = {.size = (uint32_t)alo_nats_unsub_write(sid, 0, unsub),
                                   .kind = ALO_NATS_HELD_OTHER};
   aloft_status status;
   uint8_t *out = alo_nats_reserve(nats, &record, &status);
-  if (!out)
+  if (!out) {
+    nats->unsubs_missed++;
     return;
+  }
   memcpy(out, unsub, record.size);
   (void)alo_nats_commit(nats, &record);
 }
@@ -126,12 +129,23 @@ aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription) {
 
 /* ---- messages ---- */
 
+/* Most of these were on their way when the subscription ended. */
+static void message_unmatched(aloft_nats *nats, uint64_t sid) {
+  nats->messages_unmatched++;
+  if (nats->unsubs_missed == 0)
+    return;
+  nats->unsubs_missed--;
+  send_unsub(nats, sid);
+}
+
 void alo_nats_message_in(aloft_nats *nats, const alo_nats_event *event, alo_block *block) {
   aloft_op *op = event->sid < ALO_NATS_SID_FIRST
                      ? NULL
                      : alo_inflight_find(&nats->subscriptions, event->sid - ALO_NATS_SID_FIRST);
-  if (!op)
-    return; /* it was on its way when the subscription ended */
+  if (!op) {
+    message_unmatched(nats, event->sid);
+    return;
+  }
   aloft_nats_subscription *subscription = alo_nats_subscription_of(op);
   alo_nats_deliver(nats, subscription, event, block);
   if (++subscription->own.received != subscription->messages_max)
