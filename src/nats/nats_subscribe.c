@@ -33,26 +33,27 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
   return ALOFT_OK;
 }
 
-/* When there is no room for UNSUB the messages that still come are dropped by their sid. */
-static void send_unsub(aloft_nats *nats, uint64_t sid) {
+static aloft_status send_unsub(aloft_nats *nats, uint64_t sid) {
   if (nats->phase == ALO_NATS_PHASE_DEAD || nats->phase == ALO_NATS_PHASE_CLOSING)
-    return;
+    return ALOFT_OK;
   uint8_t unsub[ALO_NATS_UNSUB_ROOM];
   const alo_nats_record record = {.size = (uint32_t)alo_nats_unsub_write(sid, 0, unsub),
                                   .kind = ALO_NATS_HELD_OTHER};
   aloft_status status;
   uint8_t *out = alo_nats_reserve(nats, &record, &status);
   if (!out)
-    return;
+    return status;
   memcpy(out, unsub, record.size);
   (void)alo_nats_commit(nats, &record);
+  return ALOFT_OK;
 }
 
 /* ---- the operation ---- */
 
 static void leave(aloft_nats *nats, aloft_op *op) {
   aloft_nats_subscription *subscription = alo_nats_subscription_of(op);
-  send_unsub(nats, sid_of(nats, op));
+  /* Without room for UNSUB the messages that still come are dropped by their sid. */
+  (void)send_unsub(nats, sid_of(nats, op));
   alo_inflight_remove(&nats->subscriptions, op);
   op->own.flags |= MUTED;
   op->written = alo_nats_written(nats, subscription->own.tx_end);
@@ -122,6 +123,13 @@ aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription) {
   }
   op->own.flags |= MUTED; /* also what its last messages had queued */
   return ALOFT_OK;
+}
+
+aloft_status aloft_nats_drain(aloft_nats_subscription *subscription) {
+  aloft_op *op = &subscription->op;
+  if (op->own.state != ALO_OP_FLYING)
+    return ALOFT_WRONG_STATE;
+  return send_unsub(op->own.owner, sid_of(op->own.owner, op));
 }
 
 /* ---- messages ---- */
