@@ -132,6 +132,11 @@ ALOFT_API aloft_status aloft_nats_subscribe(aloft_nats *nats,
  * before. ALOFT_WRONG_STATE: not in flight. */
 ALOFT_API aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription);
 
+/* Asks the server to send no more. Messages that are on their way are still shown, so that none is
+ * lost: after this, aloft_nats_flush, and when that is done aloft_nats_unsubscribe.
+ * ALOFT_WRONG_STATE: not in flight; ALOFT_FULL: wait; ALOFT_NO_MEMORY. */
+ALOFT_API aloft_status aloft_nats_drain(aloft_nats_subscription *subscription);
+
 /* Completes when the server has taken all that was published before (PING, PONG). With ALOFT_LOST
  * all of it had been written, with ALOFT_LOST_UNSENT not all. Otherwise as a request. */
 ALOFT_API aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op);

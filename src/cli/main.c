@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "gateway.h"
 #include "lite.h"
 #include "nearest.h"
 #include "option.h"
@@ -23,7 +22,7 @@ static const command_entry entries[] = {
     {"pub", "publish", alo_command_pub, "publish NATS messages"},
     {"sub", "subscribe", alo_command_sub, "print NATS messages as they come"},
     {"sql", NULL, alo_command_sql, "run SQL on a SQL Server and print the rows"},
-    {"gateway", NULL, aloft_gateway_main, "answer NATS requests from SQL files"},
+    {"gateway", NULL, alo_command_gateway, "answer NATS requests from SQL files"},
     {"lite", NULL, aloft_lite_main, "serve a SQLite database to SQL Server clients"},
     {"version", NULL, alo_command_version, "print the version"},
     {"help", NULL, alo_command_help, "explain a command"},

@@ -34,28 +34,32 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
   return ALOFT_OK;
 }
 
-/* When there is no room for UNSUB the next message of that sid is the occasion to try again. */
-static void send_unsub(aloft_nats *nats, uint64_t sid) {
+static aloft_status send_unsub(aloft_nats *nats, uint64_t sid) {
   if (nats->phase == ALO_NATS_PHASE_DEAD || nats->leaving)
-    return;
+    return ALOFT_OK;
   uint8_t unsub[ALO_NATS_UNSUB_ROOM];
   const alo_nats_record record = {.size = (uint32_t)alo_nats_unsub_write(sid, 0, unsub),
                                   .kind = ALO_NATS_HELD_OTHER};
   aloft_status status;
   uint8_t *out = alo_nats_reserve(nats, &record, &status);
-  if (!out) {
-    nats->unsubs_missed++;
-    return;
-  }
+  if (!out)
+    return status;
   memcpy(out, unsub, record.size);
   (void)alo_nats_commit(nats, &record);
+  return ALOFT_OK;
+}
+
+/* When there is no room for UNSUB the next message of that sid is the occasion to try again. */
+static void unsubscribe_sid(aloft_nats *nats, uint64_t sid) {
+  if (send_unsub(nats, sid) != ALOFT_OK)
+    nats->unsubs_missed++;
 }
 
 /* ---- the operation ---- */
 
 static void leave(aloft_nats *nats, aloft_op *op) {
   aloft_nats_subscription *subscription = alo_nats_subscription_of(op);
-  send_unsub(nats, sid_of(nats, op));
+  unsubscribe_sid(nats, sid_of(nats, op));
   alo_inflight_remove(&nats->subscriptions, op);
   op->own.flags |= MUTED;
   op->written = alo_nats_written(nats, subscription->own.tx_end);
@@ -127,6 +131,13 @@ aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription) {
   return ALOFT_OK;
 }
 
+aloft_status aloft_nats_drain(aloft_nats_subscription *subscription) {
+  aloft_op *op = &subscription->op;
+  if (op->own.state != ALO_OP_FLYING)
+    return ALOFT_WRONG_STATE;
+  return send_unsub(op->own.owner, sid_of(op->own.owner, op));
+}
+
 /* ---- messages ---- */
 
 /* Most of these were on their way when the subscription ended. */
@@ -135,7 +146,7 @@ static void message_unmatched(aloft_nats *nats, uint64_t sid) {
   if (nats->unsubs_missed == 0)
     return;
   nats->unsubs_missed--;
-  send_unsub(nats, sid);
+  unsubscribe_sid(nats, sid);
 }
 
 void alo_nats_message_in(aloft_nats *nats, const alo_nats_event *event, alo_block *block) {

@@ -1,4 +1,5 @@
-/* Durations in the syntax of the Go language: "5s", "1m30s", "1.5h", "250ms". */
+/* Durations in the syntax of the Go language: "5s", "1m30s", "1.5h", "250ms". The command's options
+ * have them too. */
 #ifndef ALO_DURATION_H
 #define ALO_DURATION_H
 

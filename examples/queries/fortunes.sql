@@ -1,0 +1,2 @@
+-- All fortunes, in their order.
+SELECT id, message FROM fortune ORDER BY id;
