@@ -190,6 +190,18 @@ void e2e_wait_for(e2e_process *process, e2e_stream *stream, const char *text, si
   }
 }
 
+void e2e_wait_for_both(e2e_process *one, e2e_process *two, const char *text, size_t times) {
+  while (e2e_count(&one->output, text) + e2e_count(&two->output, text) < times) {
+    struct pollfd polls[] = {{.fd = one->output.descriptor, .events = POLLIN},
+                             {.fd = two->output.descriptor, .events = POLLIN}};
+    assert_true(poll(polls, 2, SILENCE_MS) > 0);
+    if (polls[0].revents != 0)
+      take(&one->output);
+    if (polls[1].revents != 0)
+      take(&two->output);
+  }
+}
+
 int e2e_finish(e2e_process *process) {
   int status = 0;
   e2e_close_input(process);
