@@ -173,7 +173,7 @@ static void lines_of_a_file(void **state) {
 static void lines_across_blocks(void **state) {
   (void)state;
   for (size_t size = ALO_LINE_BLOCK - 2; size < ALO_LINE_BLOCK + 2; size++) {
-    alo_line_reader reader = {.line_max = ALO_LINE_BLOCK * 2};
+    alo_line_reader reader = {.line_max = (size_t)ALO_LINE_BLOCK * 2};
     char *text = malloc(size + 4);
     assert_non_null(text);
     memset(text, 'x', size);
