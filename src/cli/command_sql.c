@@ -1,7 +1,9 @@
 #include "command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,19 +120,21 @@ static alo_exit run_lines(script *run) {
   }
 }
 
-/* Runs what `reader` gives. `*quit` is set when the script asks for no more. */
-static alo_exit run_script(alo_sql_session *session, const char *name, alo_line_reader reader,
-                           bool interactive, bool *quit) {
+/* Runs what the descriptor, or when -1 the text, holds. `*quit` is set when the script asks for no
+ * more. */
+static alo_exit run_script(alo_sql_session *session, const char *name, int descriptor,
+                           const char *text, bool *quit) {
   script run = {
       .session = session,
       .settings = session->settings,
       .name = name,
-      .interactive = interactive,
-      .reader = reader,
+      .interactive = descriptor == STDIN_FILENO && isatty(STDIN_FILENO) != 0,
+      .reader = {.descriptor = descriptor,
+                 .text = aloft_text_of(text),
+                 .line_max = ALO_SQL_BATCH_SIZE_MAX},
       .batch = {.terminator = session->settings->terminator,
                 .dollar_is_text = session->settings->dollar_is_text},
   };
-  run.reader.line_max = ALO_SQL_BATCH_SIZE_MAX;
   alo_exit code = run_lines(&run);
   *quit = run.quit;
   alo_line_reader_free(&run.reader);
@@ -139,29 +143,28 @@ static alo_exit run_script(alo_sql_session *session, const char *name, alo_line_
 }
 
 static alo_exit run_file(alo_sql_session *session, const char *path, bool *quit) {
-  FILE *file = fopen(path, "r");
-  if (file == NULL) {
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
     alo_report("script %s: %s", path, strerror(errno));
     return ALO_EXIT_LOCAL;
   }
-  alo_exit code = run_script(session, path, (alo_line_reader){.file = file}, false, quit);
-  fclose(file);
+  alo_exit code = run_script(session, path, descriptor, NULL, quit);
+  close(descriptor);
   return code;
 }
 
 static alo_exit run_text(alo_sql_session *session, const char *option, const char *sql,
                          bool *quit) {
-  return run_script(session, option, (alo_line_reader){.text = aloft_text_of(sql)}, false, quit);
+  return run_script(session, option, -1, sql, quit);
 }
 
 static alo_exit run_standard_input(alo_sql_session *session, bool *quit) {
   alo_exit code = ALO_EXIT_OK;
-  bool interactive = isatty(STDIN_FILENO) != 0;
   if (session->settings->first_query != NULL)
     code = run_text(session, "-q", session->settings->first_query, quit);
   if (code != ALO_EXIT_OK || *quit)
     return code;
-  return run_script(session, "standard input", (alo_line_reader){.file = stdin}, interactive, quit);
+  return run_script(session, "standard input", STDIN_FILENO, NULL, quit);
 }
 
 static alo_exit run_all(alo_sql_session *session) {

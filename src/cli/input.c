@@ -24,16 +24,25 @@ static alo_exit fail(alo_input *input, const char *what) {
   return ALO_EXIT_LOCAL;
 }
 
+/* As read(2), but -1 with errno EINTR only when a signal has come. */
+static ssize_t read_some(char *data, size_t room) {
+  ssize_t got = -1;
+  do {
+    if (!alo_interrupt_wait_readable(STDIN_FILENO))
+      return -1;
+    got = read(STDIN_FILENO, data, room);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
 alo_exit alo_input_read_standard(alo_input *input) {
   size_t room = 0;
   *input = (alo_input){0};
   for (;;) {
     if (input->size == room && !grow(input, &room))
       return fail(input, "out of memory");
-    ssize_t got = read(STDIN_FILENO, input->data + input->size, room - input->size);
-    if (got < 0 && errno == EINTR && alo_interrupt_signal() == 0)
-      continue;
-    if (got < 0 && errno == EINTR) {
+    ssize_t got = read_some(input->data + input->size, room - input->size);
+    if (got < 0 && alo_interrupt_signal() != 0) {
       alo_input_free(input);
       return alo_interrupt_exit(ALO_EXIT_LOCAL);
     }

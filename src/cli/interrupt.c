@@ -1,9 +1,11 @@
 #include "interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/select.h>
 
 static atomic_int interrupt_signal;
 static _Atomic(aloft_cancel *) interrupt_cancel;
@@ -37,6 +39,31 @@ void alo_interrupt_cancels(aloft_cancel *cancel) {
 
 int alo_interrupt_signal(void) {
   return atomic_load(&interrupt_signal);
+}
+
+/* The signals are let through only while pselect waits, so that none can slip in between looking
+ * at the flag and waiting. */
+bool alo_interrupt_wait_readable(int descriptor) {
+  sigset_t held, before;
+  fd_set readable;
+  int ready = -1;
+  if (descriptor >= FD_SETSIZE)
+    return true;
+  sigemptyset(&held);
+  sigaddset(&held, SIGINT);
+  sigaddset(&held, SIGTERM);
+  sigprocmask(SIG_BLOCK, &held, &before);
+  while (ready < 0 && alo_interrupt_signal() == 0) {
+    FD_ZERO(&readable);
+    FD_SET(descriptor, &readable);
+    ready = pselect(descriptor + 1, &readable, NULL, NULL, NULL, &before);
+    if (ready < 0 && errno != EINTR)
+      ready = 0; /* reading will say what is wrong */
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (ready < 0)
+    errno = EINTR;
+  return ready >= 0;
 }
 
 alo_exit alo_interrupt_exit(alo_exit code) {

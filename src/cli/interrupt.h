@@ -7,7 +7,7 @@
 
 #include "exit_status.h"
 
-/* Installs the handlers. Reads and waits outside a loop return early with EINTR. */
+/* Installs the handlers. */
 void alo_interrupt_install(void);
 
 /* From now on a signal fires `cancel` (until called with NULL). One that has already come fires it
@@ -16,6 +16,10 @@ void alo_interrupt_cancels(aloft_cancel *cancel);
 
 /* The signal that came; 0: none. */
 int alo_interrupt_signal(void);
+
+/* Waits until `descriptor` can be read (or is at its end). False, with errno EINTR: a signal has
+ * come, before or meanwhile. */
+bool alo_interrupt_wait_readable(int descriptor);
 
 /* 128 + the signal, once one has come, otherwise `code`. */
 alo_exit alo_interrupt_exit(alo_exit code);

@@ -4,20 +4,25 @@
 
 #include <aloft/base.h>
 
-#include <stdio.h>
-
 typedef enum alo_line_status {
   ALO_LINE_OK,
   ALO_LINE_END,
   ALO_LINE_FAILED /* errno says why; EINTR: a signal came; EFBIG: over the limit */
 } alo_line_status;
 
+enum { ALO_LINE_BLOCK = 16384 };
+
+/* Set the first three members; the rest begins zeroed. */
 typedef struct alo_line_reader {
-  FILE *file;      /* read from here, or when NULL */
+  int descriptor;  /* read from here, or when -1 */
   aloft_text text; /* from here [op]; moves on */
   size_t line_max;
-  char *line; /* of the last line */
-  size_t size, room;
+  struct {
+    char *line;
+    size_t size, room;
+    char block[ALO_LINE_BLOCK];
+    size_t at, end; /* of what is in the block */
+  } own;
 } alo_line_reader;
 
 /* The next line without its '\n', valid until the next call. */

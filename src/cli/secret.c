@@ -7,6 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "report.h"
 
 static bool store(alo_secret *secret, const char *data, size_t size) {
@@ -94,8 +95,14 @@ bool alo_secret_read_file(alo_secret *secret, const char *path) {
   return taken;
 }
 
-/* Reads one line with echo off; the size, or -1 when the line did not come whole. */
-static ssize_t read_hidden_line(int terminal, char *buffer, size_t room) {
+static void write_text(int terminal, const char *text) {
+  ssize_t written = write(terminal, text, strlen(text));
+  (void)written; /* a prompt that is not seen changes nothing */
+}
+
+/* Asks for one line with echo off; the size, or -1 when the line did not come whole. What is typed
+ * before the prompt is seen is thrown away, so echo goes off first. */
+static ssize_t read_hidden_line(int terminal, const char *prompt, char *buffer, size_t room) {
   struct termios shown, hidden;
   if (tcgetattr(terminal, &shown) != 0)
     return -1;
@@ -103,14 +110,13 @@ static ssize_t read_hidden_line(int terminal, char *buffer, size_t room) {
   hidden.c_lflag &= ~(tcflag_t)ECHO;
   hidden.c_lflag |= ICANON;
   tcsetattr(terminal, TCSAFLUSH, &hidden);
-  ssize_t size = read(terminal, buffer, room);
-  tcsetattr(terminal, TCSAFLUSH, &shown);
+  write_text(terminal, prompt);
+  ssize_t size = -1;
+  if (alo_interrupt_wait_readable(terminal))
+    size = read(terminal, buffer, room);
+  tcsetattr(terminal, TCSADRAIN, &shown);
+  write_text(terminal, "\n");
   return size > 0 && buffer[size - 1] == '\n' ? size - 1 : -1;
-}
-
-static void write_text(int terminal, const char *text) {
-  ssize_t written = write(terminal, text, strlen(text));
-  (void)written; /* a prompt that is not seen changes nothing */
 }
 
 bool alo_secret_prompt(alo_secret *secret, const char *prompt, const char *advice) {
@@ -120,12 +126,10 @@ bool alo_secret_prompt(alo_secret *secret, const char *prompt, const char *advic
     return false;
   }
   char buffer[ALO_SECRET_SIZE_MAX];
-  write_text(terminal, prompt);
-  ssize_t size = read_hidden_line(terminal, buffer, sizeof buffer);
-  write_text(terminal, "\n");
+  ssize_t size = read_hidden_line(terminal, prompt, buffer, sizeof buffer);
   close(terminal);
   bool taken = size >= 0 && store(secret, buffer, (size_t)size);
-  if (!taken)
+  if (!taken && alo_interrupt_signal() == 0)
     alo_report("no password was typed: %s", advice);
   explicit_bzero(buffer, sizeof buffer);
   return taken;

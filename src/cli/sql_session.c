@@ -51,7 +51,8 @@ static alo_exit connect_to(alo_sql_session *session, const alo_sql_settings *set
   }
   if (wait.failure.status == ALOFT_OK || alo_interrupt_signal() != 0)
     return alo_interrupt_exit(ALO_EXIT_OK);
-  snprintf(what, sizeof what, "cannot connect to %s", settings->server);
+  const char *advice = wait.failure.status == ALOFT_ENCRYPTION ? " (-N says how to encrypt)" : "";
+  snprintf(what, sizeof what, "cannot connect to %s%s", settings->server, advice);
   return alo_failure_report_connect(&wait.failure, what);
 }
 

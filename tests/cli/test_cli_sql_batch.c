@@ -1,10 +1,12 @@
 #include "sql_batch.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "line_reader.h"
@@ -13,7 +15,7 @@
  * refused line, "R" for reset, "Q" for quit. */
 static void trace(const char *script, bool dollar_is_text, char *text, size_t room) {
   alo_sql_batch batch = {.terminator = "GO", .dollar_is_text = dollar_is_text};
-  alo_line_reader reader = {.text = aloft_text_of(script)};
+  alo_line_reader reader = {.descriptor = -1, .text = aloft_text_of(script)};
   aloft_text line;
   int at = 0;
   text[0] = '\0';
@@ -128,35 +130,69 @@ static void a_batch_has_a_limit(void **state) {
   alo_sql_batch_free(&batch);
 }
 
-static void lines_of_a_file(void **state) {
+static int file_of(const char *text, size_t size) {
   FILE *file = tmpfile();
-  alo_line_reader reader = {.file = file, .line_max = 5};
+  assert_non_null(file);
+  assert_int_equal(fwrite(text, 1, size, file), size);
+  rewind(file);
+  int descriptor = dup(fileno(file));
+  fclose(file);
+  return descriptor;
+}
+
+static void expect_line(alo_line_reader *reader, const char *text) {
+  aloft_text line;
+  assert_int_equal(alo_line_reader_next(reader, &line), ALO_LINE_OK);
+  assert_int_equal(line.size, strlen(text));
+  assert_memory_equal(line.data, text, line.size);
+}
+
+static void lines_of_a_file(void **state) {
+  static const char text[] = "abc\n\n12345\nend";
+  alo_line_reader reader = {.line_max = 5};
   aloft_text line;
   (void)state;
-  assert_non_null(file);
-  fputs("abc\n\n12345\nend", file);
-  rewind(file);
-  static const char *const lines[] = {"abc", "", "12345", "end"};
-  for (int i = 0; i < 4; i++) {
-    assert_int_equal(alo_line_reader_next(&reader, &line), ALO_LINE_OK);
-    assert_int_equal(line.size, strlen(lines[i]));
-    assert_memory_equal(line.data, lines[i], line.size);
-  }
+  reader.descriptor = file_of(text, sizeof text - 1);
+  expect_line(&reader, "abc");
+  expect_line(&reader, "");
+  expect_line(&reader, "12345");
+  expect_line(&reader, "end");
   assert_int_equal(alo_line_reader_next(&reader, &line), ALO_LINE_END);
-  rewind(file);
+  close(reader.descriptor);
+  reader.descriptor = file_of(text, sizeof text - 1);
   reader.line_max = 4;
-  assert_int_equal(alo_line_reader_next(&reader, &line), ALO_LINE_OK);
-  assert_int_equal(alo_line_reader_next(&reader, &line), ALO_LINE_OK);
+  expect_line(&reader, "abc");
+  expect_line(&reader, "");
   assert_int_equal(alo_line_reader_next(&reader, &line), ALO_LINE_FAILED);
+  assert_int_equal(errno, EFBIG);
   alo_line_reader_free(&reader);
-  fclose(file);
+  close(reader.descriptor);
+}
+
+/* Line ends before, at and after the end of a block. */
+static void lines_across_blocks(void **state) {
+  (void)state;
+  for (size_t size = ALO_LINE_BLOCK - 2; size < ALO_LINE_BLOCK + 2; size++) {
+    alo_line_reader reader = {.line_max = (size_t)ALO_LINE_BLOCK * 2};
+    char *text = malloc(size + 4);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    memcpy(text + size, "\nab", 4);
+    reader.descriptor = file_of(text, size + 3);
+    text[size] = '\0';
+    expect_line(&reader, text);
+    expect_line(&reader, "ab");
+    alo_line_reader_free(&reader);
+    close(reader.descriptor);
+    free(text);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(split_at_go),        cmocka_unit_test(dollars_as_text),
       cmocka_unit_test(another_terminator), cmocka_unit_test(a_batch_has_a_limit),
-      cmocka_unit_test(lines_of_a_file),
+      cmocka_unit_test(lines_of_a_file),    cmocka_unit_test(lines_across_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

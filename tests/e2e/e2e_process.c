@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+  #include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -31,9 +34,17 @@ static void clean_environment(const char *const *environment) {
     putenv((char *)(uintptr_t)*environment);
 }
 
+/* A test that fails leaves nothing running. */
+static void die_with_test(void) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
 static void become(const char *const *argv, const char *const *environment, const int pipes[6],
                    e2e_outputs outputs) {
   setsid(); /* without a terminal nothing can ask for a password */
+  die_with_test();
   clean_environment(environment);
   dup2(pipes[0], STDIN_FILENO);
   dup2(pipes[3], STDOUT_FILENO);
@@ -74,6 +85,7 @@ void e2e_start(e2e_process *process, const char *const *argv, const char *const 
 static void become_at_terminal(const char *const *argv, const char *const *environment,
                                const char *name) {
   setsid();
+  die_with_test();
   int slave = open(name, O_RDWR);
   clean_environment(environment);
   for (int i = 0; i < 3; i++)
@@ -187,6 +199,18 @@ void e2e_wait_for(e2e_process *process, e2e_stream *stream, const char *text, si
                   process->errors.text ? process->errors.text : "");
       fail_msg("the program ended without '%s' %zu times", text, times);
     }
+  }
+}
+
+void e2e_wait_for_both(e2e_process *one, e2e_process *two, const char *text, size_t times) {
+  while (e2e_count(&one->output, text) + e2e_count(&two->output, text) < times) {
+    struct pollfd polls[] = {{.fd = one->output.descriptor, .events = POLLIN},
+                             {.fd = two->output.descriptor, .events = POLLIN}};
+    assert_true(poll(polls, 2, SILENCE_MS) > 0);
+    if (polls[0].revents != 0)
+      take(&one->output);
+    if (polls[1].revents != 0)
+      take(&two->output);
   }
 }
 

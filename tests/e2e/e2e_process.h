@@ -41,6 +41,9 @@ void e2e_close_output(e2e_process *process);
 /* Reads until `text` stands in the stream at least `times` times. */
 void e2e_wait_for(e2e_process *process, e2e_stream *stream, const char *text, size_t times);
 
+/* Reads the outputs of two until `text` stands in them `times` times together. */
+void e2e_wait_for_both(e2e_process *one, e2e_process *two, const char *text, size_t times);
+
 /* How often `text` stands in what has been read. */
 size_t e2e_count(const e2e_stream *stream, const char *text);
 

@@ -247,6 +247,7 @@ static void a_queue_group_shares(void **state) {
   start(&two, ALOFT("sub", here, "--queue", "g"), "Subscribing on");
   e2e_run(&pub, ALOFT("pub", here, "shared", "--count", "50"), server_environment, 0);
   e2e_free(&pub);
+  e2e_wait_for_both(&one, &two, "shared", 50);
   kill(one.pid, SIGINT);
   expect_end(&one, 0);
   /* A group of one member gets all. */
