@@ -481,6 +481,12 @@ static void test_limits(void **state) {
     size += (size_t)sprintf(big + size, ",1");
   batch.text.size = size;
   expect_batch(f->one, &batch, "!40510");
+  size = (size_t)sprintf(big, "CREATE TABLE w(c int");
+  for (int i = 0; i < ALO_ENGINE_COLUMNS_MAX; i++)
+    size += (size_t)sprintf(big + size, ",c%d int", i);
+  size += (size_t)sprintf(big + size, ")");
+  batch.text.size = size;
+  expect_batch(f->one, &batch, "!1702");
   size = (size_t)sprintf(big, "SELECT 1 WHERE 5 IN (0");
   for (int i = 0; i < 3000; i++)
     size += (size_t)sprintf(big + size, ",%d", i);
@@ -490,8 +496,7 @@ static void test_limits(void **state) {
   free(big);
 }
 
-/* Every error of the table that a batch can bring is brought somewhere: here the numbers and
- * their order alone. */
+/* The table's order, which docs/lite.md's list follows. */
 static void test_error_table(void **state) {
   (void)state;
   size_t count;
