@@ -21,7 +21,7 @@ enum {
   ALO_ENGINE_NAME_MAX = 128,             /* characters of an identifier */
   ALO_ENGINE_NESTING_MAX = 32,           /* @@TRANCOUNT */
   ALO_ENGINE_CALL_INPUTS_MAX = 120,      /* columns and subqueries in one expression */
-  ALO_ENGINE_WORK_MAX = 512              /* rows written in one step */
+  ALO_ENGINE_WORK_MAX = 512              /* rows written, or statements run, in one step */
 };
 
 /* What the engine calls itself. */

@@ -188,12 +188,9 @@ static bool wait_for_lock(alo_session *s) {
 }
 
 static void report(alo_session *s, const tsql_error *error) {
-  size_t size = strlen(error->text);
-  char *text = alo_arena_take(&s->batch.arena, size + 1);
-  if (text)
-    memcpy(text, error->text, size + 1);
-  aloft_text view = {text ? text : "out of memory", text ? size : 13};
-  alo_session_message(s, error->number, error->severity, error->state, view);
+  memcpy(s->error_text, error->text, sizeof s->error_text);
+  alo_session_message(s, error->number, error->severity, error->state,
+                      (aloft_text){s->error_text, strlen(s->error_text)});
   s->environment.last_error = error->number;
 }
 
@@ -502,8 +499,12 @@ static void run_phase(alo_session *s) {
 }
 
 alo_event_kind alo_session_step(alo_session *s, alo_event *event) {
-  while (s->running && s->event_count == 0 && !s->stopped)
-    run_phase(s);
+  for (int work = 0; s->running && s->event_count == 0 && !s->stopped; work++) {
+    if (work == ALO_ENGINE_WORK_MAX) /* a loop, or rows that nobody sees */
+      alo_session_push(s, ALO_EVENT_MORE);
+    else
+      run_phase(s);
+  }
   if (s->running && s->stopped) {
     alo_session_abandon(s);
     s->running = false;

@@ -68,6 +68,7 @@ struct alo_session {
   tsql_context eval;    /* one call of aloft_eval */
   tsql_context row;     /* one row */
   tsql_error eval_error;
+  char error_text[TSQL_ERROR_TEXT]; /* of the message shown last */
   tsql_plan plan;
   sqlite3_stmt *query;
   size_t query_at;

@@ -18,6 +18,8 @@ struct tsql_block {
 
 static tsql_block *add_block(tsql_arena *arena, size_t size) {
   size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+  if (room > TSQL_ARENA_MAX - arena->held)
+    return NULL;
   tsql_block *block = malloc(sizeof *block + room);
   if (!block)
     return NULL;

@@ -10,13 +10,16 @@
 
 typedef struct tsql_block tsql_block;
 
+#define TSQL_ARENA_MAX ((size_t)512 * 1024 * 1024)
+
 /* Zero is an empty arena. */
 typedef struct tsql_arena {
   tsql_block *blocks;
   size_t held; /* bytes taken from the heap */
 } tsql_arena;
 
-/* Zeroed, aligned for any type; NULL when the heap has none. */
+/* Zeroed, aligned for any type; NULL when the heap has none, or the arena would hold more than
+ * TSQL_ARENA_MAX. */
 void *alo_arena_take(tsql_arena *arena, size_t size);
 /* Forgets everything, keeping one block for the next use. */
 void alo_arena_reset(tsql_arena *arena);
@@ -29,13 +32,15 @@ typedef enum tsql_reach {
   TSQL_ENDS_TRANSACTION /* the batch ends, and what is open is rolled back */
 } tsql_reach;
 
+enum { TSQL_ERROR_TEXT = 1024 };
+
 typedef struct tsql_error {
   int32_t number; /* 0: none */
   uint8_t severity;
   uint8_t state;
   tsql_reach reach;
   uint32_t line; /* 0: the statement's */
-  char text[1024];
+  char text[TSQL_ERROR_TEXT];
 } tsql_error;
 
 typedef struct tsql_context {

@@ -296,6 +296,35 @@ static void test_stop_between_writes(void **state) {
          "int / 0 / int / 1 / committed");
 }
 
+/* A loop without an event gives the others their turns, and can be stopped. */
+static void test_endless_loop(void **state) {
+  fixture *f = *state;
+  alo_event event;
+  alo_batch batch = {.text = ALOFT_TEXT("DECLARE @i int = 0; WHILE 1 = 1 SET @i = @i % 7 + 1")};
+  assert_int_equal(alo_session_start(f->one, &batch), ALOFT_OK);
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(alo_session_step(f->one, &event), ALO_EVENT_MORE);
+  alo_session_stop(f->one);
+  assert_int_equal(alo_session_step(f->one, &event), ALO_EVENT_INTERRUPTED);
+  expect(f->one, "SELECT 1", "int / 1");
+}
+
+/* One expression cannot take all memory. */
+static void test_memory_limit(void **state) {
+  fixture *f = *state;
+  expect(f->one, "SELECT DATALENGTH(REPLICATE(CAST('x' AS varchar(max)), 60000000) + 'y')",
+         "bigint? / 60000001");
+  expect(f->one, "SELECT REPLICATE(CAST('x' AS varchar(max)), 70000000)", "varchar(max)? / !701");
+  char sql[2048];
+  size_t size = (size_t)snprintf(sql, sizeof sql, "SELECT 1 WHERE 'a' IN (''");
+  for (int i = 0; i < 20; i++)
+    size += (size_t)snprintf(sql + size, sizeof sql - size,
+                             ",REPLICATE(CAST('x' AS varchar(max)), 6%07d)", i);
+  snprintf(sql + size, sizeof sql - size, ")");
+  script_run(&out, f->one, sql);
+  assert_non_null(strstr(out.text, "!701"));
+}
+
 static void test_wait(void **state) {
   fixture *f = *state;
   alo_event event;
@@ -452,6 +481,12 @@ static void test_limits(void **state) {
     size += (size_t)sprintf(big + size, ",1");
   batch.text.size = size;
   expect_batch(f->one, &batch, "!40510");
+  size = (size_t)sprintf(big, "CREATE TABLE w(c int");
+  for (int i = 0; i < ALO_ENGINE_COLUMNS_MAX; i++)
+    size += (size_t)sprintf(big + size, ",c%d int", i);
+  size += (size_t)sprintf(big + size, ")");
+  batch.text.size = size;
+  expect_batch(f->one, &batch, "!1702");
   size = (size_t)sprintf(big, "SELECT 1 WHERE 5 IN (0");
   for (int i = 0; i < 3000; i++)
     size += (size_t)sprintf(big + size, ",%d", i);
@@ -461,8 +496,7 @@ static void test_limits(void **state) {
   free(big);
 }
 
-/* Every error of the table that a batch can bring is brought somewhere: here the numbers and
- * their order alone. */
+/* The table's order, which docs/lite.md's list follows. */
 static void test_error_table(void **state) {
   (void)state;
   size_t count;
@@ -731,6 +765,8 @@ int main(void) {
       TEST(test_interrupt),
       TEST(test_stop_between_rows),
       TEST(test_stop_between_writes),
+      TEST(test_endless_loop),
+      TEST(test_memory_limit),
       TEST(test_wait),
       TEST(test_reset),
       TEST(test_transaction_ids),

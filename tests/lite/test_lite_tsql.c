@@ -641,6 +641,30 @@ static const pair more[] = {
     {"SELECT * FROM INFORMATION_SCHEMA.TABLES", "!208"},
 };
 
+static const pair errors[] = {
+    {"SELECT "
+     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+     "!103"},
+    {"CREATE TABLE g(a int, b int)", ""},
+    {"INSERT g(a) VALUES (1,2)", "!110"},
+    {"INSERT g(a) SELECT 1,2", "!121"},
+    {"CREATE TABLE h(a int DEFAULT zz)", "!128"},
+    {"UPDATE g SET a = COUNT(*)", "!157"},
+    {"SELECT @x = a, b FROM g", "!137"},
+    {"DECLARE @x int; SELECT @x = a, b FROM g", "!141"},
+    {"SELECT 1e999", "!168"},
+    {"SELECT CHARINDEX('a')", "!189"},
+    {"SELECT TOP (1.5) a FROM g", "!1060"},
+    {"SELECT a, b FROM g GROUP BY a HAVING b > 1", "!8120"},
+    {"SELECT a FROM g GROUP BY a HAVING b > 1", "!8121"},
+    {"CREATE TABLE h(a int NULL IDENTITY)", "!8147"},
+    {"INSERT g VALUES (1); INSERT g SELECT 1", "!213"},
+    {"CREATE TABLE h(a int IDENTITY, b int)", ""},
+    {"INSERT h VALUES (1,2)", "!8101"},
+    {"SELECT LEN(0x01), UPPER(0x01)", "!8116"},
+};
+
 /* Constructs of T-SQL that lite does not have. */
 static const char *const missing[] = {
     "MERGE t USING u ON t.a = u.a WHEN MATCHED THEN DELETE",
@@ -798,6 +822,11 @@ static void test_more(void **state) {
   RUN(more);
 }
 
+static void test_errors(void **state) {
+  (void)state;
+  RUN(errors);
+}
+
 /* Error 40510, and its text names something of the statement. */
 static void test_missing(void **state) {
   (void)state;
@@ -885,10 +914,11 @@ static void test_line_numbers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_thin),     cmocka_unit_test(test_statements),
-      cmocka_unit_test(test_values),   cmocka_unit_test(test_tables),
-      cmocka_unit_test(test_more),     cmocka_unit_test(test_missing),
-      cmocka_unit_test(test_messages), cmocka_unit_test(test_line_numbers),
+      cmocka_unit_test(test_thin),         cmocka_unit_test(test_statements),
+      cmocka_unit_test(test_values),       cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_more),         cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_missing),      cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_line_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
