@@ -178,9 +178,10 @@ uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record);
 void alo_nats_release_held(aloft_nats *nats);
 /* A message to the inbox. */
 void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
-/* True when the operation's message had been written whole. */
+/* True when the operation's message has been written whole, or will be: on a connection that lives,
+ * what is in the output leaves, whatever becomes of the operation. */
 bool alo_nats_written(const aloft_nats *nats, uint64_t tx_end);
-/* The flush operation after this one, and whether its PING had been written whole. */
+/* The flush operation after this one, and the same of its PING. */
 aloft_op *alo_nats_flush_next(const aloft_op *op);
 bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op);
 

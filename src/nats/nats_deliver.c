@@ -296,6 +296,13 @@ bool aloft_nats_header_find(const aloft_nats_message *message, aloft_text name, 
   return false;
 }
 
+static void name_server(const aloft_nats *nats, aloft_nats_info *info) {
+  aloft_text *texts[3] = {&info->server_name, &info->server_version, &info->server_id};
+  size_t at = nats->server.begin;
+  for (size_t i = 0; i < 3 && nats->server.data; at += nats->server_sizes[i++])
+    *texts[i] = (aloft_text){(const char *)nats->server.data + at, nats->server_sizes[i]};
+}
+
 void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
   aloft_nats_info own = {.size = info->size,
                          .connected = nats->phase == ALO_NATS_PHASE_READY,
@@ -313,9 +320,6 @@ void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
                          .headers_malformed = nats->headers_malformed,
                          .publications_dropped = nats->publications_dropped,
                          .events_dropped = nats->events_dropped};
-  const char *at = (const char *)nats->server.data + nats->server.begin;
-  aloft_text *texts[3] = {&own.server_name, &own.server_version, &own.server_id};
-  for (size_t i = 0; i < 3 && nats->server.data; at += nats->server_sizes[i++])
-    *texts[i] = (aloft_text){at, nats->server_sizes[i]};
+  name_server(nats, &own);
   memcpy(info, &own, info->size < sizeof own ? info->size : sizeof own);
 }

@@ -7,12 +7,14 @@
 /* ---- failure ---- */
 
 bool alo_nats_written(const aloft_nats *nats, uint64_t tx_end) {
+  if (tx_end && nats->phase != ALO_NATS_PHASE_DEAD && !nats->loop->closing)
+    return true;
   return tx_end && tx_end <= nats->stream.tx_written;
 }
 
 /* Completes by what is known of the operation's bytes. */
-static void finish_lost(aloft_nats *nats, aloft_op *op, uint64_t tx_end, bool closed) {
-  op->written = alo_nats_written(nats, tx_end);
+static void finish_lost(aloft_nats *nats, aloft_op *op, bool written, bool closed) {
+  op->written = written;
   if (closed)
     alo_op_finish(op, ALOFT_CLOSED, NULL);
   else
@@ -26,7 +28,7 @@ static void finish_requests(aloft_nats *nats, bool closed) {
   while ((op = alo_inflight_any(&nats->requests, &cursor))) {
     aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
     alo_inflight_remove(&nats->requests, op);
-    finish_lost(nats, op, request->own.tx_end, closed);
+    finish_lost(nats, op, alo_nats_written(nats, request->own.tx_end), closed);
   }
 }
 
@@ -35,7 +37,7 @@ static void finish_subscriptions(aloft_nats *nats, bool closed) {
   uint32_t cursor = 0;
   while ((op = alo_inflight_any(&nats->subscriptions, &cursor))) {
     alo_inflight_remove(&nats->subscriptions, op);
-    finish_lost(nats, op, alo_nats_subscription_of(op)->own.tx_end, closed);
+    finish_lost(nats, op, alo_nats_written(nats, alo_nats_subscription_of(op)->own.tx_end), closed);
   }
 }
 
@@ -45,7 +47,7 @@ void alo_nats_finish_all(aloft_nats *nats, bool closed) {
   aloft_op *next;
   for (aloft_op *op = nats->flushes.first; op; op = next) {
     next = alo_nats_flush_next(op);
-    finish_lost(nats, op, alo_nats_flush_written(nats, op) ? nats->stream.tx_written : 0, closed);
+    finish_lost(nats, op, alo_nats_flush_written(nats, op), closed);
   }
   nats->flushes.first = nats->flushes.last = NULL;
 }

@@ -277,8 +277,9 @@ static void respond_wrongly(nats_toy *toy, const toy_message *message, bool wron
       if (!matches(at->subject, message->reply))
         continue;
       char *subject = copy_text(message->reply);
-      if (!wrong_sid) /* still one that this subscription matches */
-        subject[message->reply.size - 1] = subject[message->reply.size - 1] == 'A' ? 'B' : 'A';
+      /* Still one that this subscription matches, but of a use that is far away. */
+      if (!wrong_sid && message->reply.size > 11)
+        subject[message->reply.size - 11] = 'B';
       const toy_message changed = {.subject = {subject, message->reply.size},
                                    .data = message->data};
       send_message(to, wrong_sid ? at->sid + 1000000 : at->sid, &changed);
