@@ -203,6 +203,10 @@ static void message_shown(aloft_nats_subscription *subscription,
   CHECK(message->data.size < sizeof digits);
   memcpy(digits, message->data.data, message->data.size);
   uint64_t number = strtoull(digits, NULL, 10);
+  say("message", number & UINT32_MAX);
+  if (number >> 32 != w->connection) /* an earlier one's, that the server has read late */
+    return;
+  number &= UINT32_MAX;
   CHECK(number > own->last && number <= w->next_message); /* in order, none twice */
   own->last = number;
 }
@@ -340,11 +344,13 @@ static void do_publish(void) {
     return;
   for (uint64_t n = 1 + random_below(12); n; n--) {
     char digits[24], subject[16];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)++w->next_message);
+    snprintf(digits, sizeof digits, "%llu",
+             (unsigned long long)(w->connection << 32 | ++w->next_message));
     snprintf(subject, sizeof subject, "news.%d", (int)random_below(3));
     const aloft_nats_message message = {.subject = aloft_text_of(subject),
                                         .data = {digits, strlen(digits)}};
     aloft_status status = aloft_nats_publish(w->nats, &message);
+    say("publish", w->next_message);
     CHECK(status == ALOFT_OK || status == ALOFT_LOST_UNSENT);
   }
 }
@@ -367,6 +373,7 @@ static void do_subscribe(void) {
   w->inside = true;
   aloft_status status = aloft_nats_subscribe(w->nats, &own->subscription);
   w->inside = false;
+  say("subscribe", index);
   model_started(&own->model, status, &own->subscription.op);
 }
 
@@ -566,6 +573,7 @@ static void run_seed(uint64_t seed, bool trace) {
   w = &place;
   w->seed = seed;
   w->trace = trace;
+  event_context = 0;
   const alo_sim_faults faults = faults_of(seed);
   harness_loop_open(&w->at, true, seed, &faults);
   w->loop = w->at.loop;
