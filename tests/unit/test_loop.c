@@ -273,6 +273,17 @@ static void test_a_wait_is_not_busy(void **state) {
   end(f);
 }
 
+/* What is due when the wait begins, or becomes due as it begins, ends it. */
+static void test_a_past_deadline_ends_a_wait(void **state) {
+  fixture *f = begin(state);
+  alo_driver *driver = f->loop->driver;
+  assert_int_equal(real->wait(driver, 1), 0);
+  assert_int_equal(real->wait(driver, real->now(driver)), 0);
+  for (int i = 0; i < 300; i++)
+    assert_int_equal(real->wait(driver, real->now(driver) + (uint64_t)i * 7000), 0);
+  end(f);
+}
+
 static void test_turn_waits_no_longer_than_asked(void **state) {
   fixture *f = begin(state);
   harness_op nap = sleep_of(f, ALOFT_SECONDS(3600));
@@ -534,6 +545,7 @@ int main(void) {
       BOTH(test_stop),
       BOTH(test_wake_up_is_exact),
       BOTH(test_a_wait_is_not_busy),
+      BOTH(test_a_past_deadline_ends_a_wait),
       BOTH(test_turn_waits_no_longer_than_asked),
       BOTH(test_post_from_threads),
       BOTH(test_what_was_written_before_a_post_is_seen),
