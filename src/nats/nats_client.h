@@ -88,29 +88,29 @@ struct aloft_nats {
   /* from INFO */
   uint64_t max_payload;
   bool server_headers, lame_duck;
+  bool leaving;
+  bool inbox_subscribed;
+  bool input_held;   /* counted in the loop's inputs_held */
   alo_buffer server; /* its name, version and id, one after the other */
   size_t server_sizes[3];
 
   alo_timer timer; /* the connect's deadline, then the interval of PINGs, then close's deadline */
   aloft_op *opening, *closing;
-  bool leaving;
   uint64_t pings, pongs;      /* sent, received */
-  uint32_t pings_out;         /* by the interval, since the last PONG */
   uint64_t held_pings;        /* of flushes before READY */
   uint32_t held_publications; /* before READY */
+  uint32_t pings_out;         /* by the interval, since the last PONG */
   alo_nats_flushes flushes;
 
   alo_inflight requests, subscriptions;
   char inbox[ALO_NATS_PREFIX_MAX + 1 + ALO_NATS_INBOX_ID + 1 + ALO_INFLIGHT_TOKEN_SIZE];
   size_t inbox_size; /* without the token */
-  bool inbox_subscribed;
 
   alo_nats_delivery *free_deliveries;
   uint32_t deliveries;      /* queued */
   uint32_t deliveries_peak; /* since the last look at what can be given back */
+  uint32_t unsubs_missed;   /* there was no room for them */
   size_t tx_peak;
-  bool input_held;        /* counted in the loop's inputs_held */
-  uint32_t unsubs_missed; /* there was no room for them */
   size_t kept_bytes;
   aloft_nats_kept *kept;
 

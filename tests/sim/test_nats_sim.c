@@ -581,6 +581,8 @@ static void run_seed(uint64_t seed, bool trace) {
   w->toy.published = toy_saw;
   if (seed % 13 == 0)
     w->toy.options.pongs_max = 1 + (uint32_t)random_below(4);
+  if (seed % 17 == 0) /* each connection ends at some byte */
+    w->toy.options.close_at = 1 + random_below(4000);
   aloft_cancel_init(&w->sources[0], w->loop, NULL);
   for (int i = 1; i < SOURCES; i++)
     aloft_cancel_init(&w->sources[i], w->loop, &w->sources[0]);
