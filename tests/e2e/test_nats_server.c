@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <dlfcn.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "e2e_nats_server.h"
 #include "harness_loop.h"
-#include "nats_server.h"
 
 #include <aloft/nats.h>
 
@@ -30,7 +29,7 @@
 enum { CONNECTIONS = 3 };
 
 typedef struct fixture {
-  nats_server server;
+  e2e_nats_server server;
   harness_loop at;
   aloft_loop *loop;
   aloft_nats *nats[CONNECTIONS];
@@ -50,13 +49,10 @@ static void event_told(aloft_nats *nats, aloft_nats_event event, const aloft_err
   snprintf(f->error_text, sizeof f->error_text, "%.*s", ALOFT_PRINT(error->message));
 }
 
-static fixture *begin(const char *const *arguments, const char *config) {
+static fixture *begin(const char *config) {
   static fixture place;
   memset(&place, 0, sizeof place);
-  if (!nats_server_start(&place.server, arguments, config)) {
-    print_message("no nats-server to be had\n");
-    skip();
-  }
+  e2e_nats_server_start(&place.server, config);
   harness_loop_open(&place.at, false, 0, NULL);
   place.loop = place.at.loop;
   return &place;
@@ -84,7 +80,7 @@ static void close_one(fixture *f, int which) {
 }
 
 static fixture *connected(const char *config, int count) {
-  fixture *f = begin(NULL, config);
+  fixture *f = begin(config);
   const aloft_nats_config own = config_of(f);
   harness_op op;
   for (int i = 0; i < count; i++)
@@ -97,7 +93,7 @@ static void end(fixture *f) {
     if (f->nats[i])
       close_one(f, i);
   harness_loop_close(&f->at);
-  nats_server_stop(&f->server);
+  e2e_nats_server_stop(&f->server);
 }
 
 static void flush(fixture *f, int which) {
@@ -230,8 +226,7 @@ static void test_max_payload(void **state) {
 
 static void test_user_and_password(void **state) {
   (void)state;
-  static const char *const arguments[] = {"--user", "joe", "--pass", "s3cret", NULL};
-  fixture *f = begin(arguments, NULL);
+  fixture *f = begin("authorization { user: joe, password: s3cret }\n");
   aloft_nats_config config = config_of(f);
   harness_op op;
   assert_int_equal(open_one(f, 0, &config, &op), ALOFT_AUTH);
@@ -248,13 +243,12 @@ static void test_user_and_password(void **state) {
 
 static void test_token(void **state) {
   (void)state;
-  static const char *const arguments[] = {"--auth", "a-token", NULL};
-  fixture *f = begin(arguments, NULL);
+  fixture *f = begin("authorization { token: a-token }\n");
   aloft_nats_config config = config_of(f);
   harness_op op;
   assert_int_equal(open_one(f, 0, &config, &op), ALOFT_AUTH);
   char url[96];
-  snprintf(url, sizeof url, "nats://a-token@127.0.0.1:%u", (unsigned)f->server.port);
+  snprintf(url, sizeof url, "nats://a-token@%s", f->server.url + strlen("nats://"));
   config.url = aloft_text_of(url);
   assert_int_equal(open_one(f, 1, &config, &op), ALOFT_OK);
   end(f);
@@ -265,7 +259,7 @@ static void test_permissions(void **state) {
   static const char config_text[] =
       "authorization { users = [ { user: joe, password: p, permissions: {\n"
       "  publish: { allow: [\"ok.>\"] }, subscribe: { allow: [\"ok.>\"] } } } ] }\n";
-  fixture *f = begin(NULL, config_text);
+  fixture *f = begin(config_text);
   aloft_nats_config config = config_of(f);
   config.user = ALOFT_TEXT("joe");
   config.password = ALOFT_TEXT("p");
@@ -354,7 +348,7 @@ static void test_killed_in_the_middle(void **state) {
   serve(f, 1, &server, "many", NULL);
   const counted_request *many = start_many(f, "many");
   HARNESS_TURN_UNTIL(f->loop, answered > MANY / 10);
-  assert_int_equal(kill(f->server.pid, SIGKILL), 0);
+  e2e_nats_server_kill(&f->server);
   counted_request more = {
       .request = {.op = {.done = count_answer}, .subject = ALOFT_TEXT("many"), .data = {"", 0}}};
   aloft_status last = aloft_nats_request_start(f->nats[0], &more.request);
@@ -460,11 +454,8 @@ static void test_whole_process_allocates_nothing(void **state) {
     print_message("no heap counter here\n");
     skip();
   }
-  nats_server server;
-  if (!nats_server_start(&server, NULL, NULL)) {
-    print_message("no nats-server to be had\n");
-    skip();
-  }
+  e2e_nats_server server;
+  e2e_nats_server_start(&server, NULL);
   pid_t child = fork();
   if (child == 0) {
     setenv("LD_PRELOAD", counter, 1);
@@ -473,7 +464,7 @@ static void test_whole_process_allocates_nothing(void **state) {
   }
   int status = -1;
   assert_int_equal(waitpid(child, &status, 0), child);
-  nats_server_stop(&server);
+  e2e_nats_server_stop(&server);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 0);
 }
