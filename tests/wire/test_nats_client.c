@@ -384,6 +384,31 @@ static void test_messages_of_ended_subscriptions_are_counted(void **state) {
   end(f);
 }
 
+/* There was no room for UNSUB: the next message of that subscription is the occasion. */
+static void test_unsub_is_tried_again(void **state) {
+  fixture *f = connected(state);
+  heard news = {.count = 0};
+  assert_int_equal(hear(f, &news, "m"), ALOFT_OK);
+  flush(f);
+  static char large[100001];
+  memset(large, 'x', sizeof large - 1);
+  assert_int_equal(publish(f, "x", large), ALOFT_OK);
+  size_t max = f->nats->tx_bytes_max;
+  f->nats->tx_bytes_max = 0; /* as if all of it, and what is beyond, were taken */
+  assert_int_equal(aloft_nats_unsubscribe(&news.subscription), ALOFT_OK);
+  f->nats->tx_bytes_max = max;
+  flush(f);
+  assert_int_equal(news.done_count, 1);
+  assert_int_equal(nats_toy_subscriptions(&f->toy), 1);
+  assert_int_equal(publish(f, "m", "x"), ALOFT_OK);
+  flush(f);
+  flush(f);
+  assert_int_equal(nats_toy_subscriptions(&f->toy), 0);
+  assert_int_equal(info_of(f).messages_unmatched, 1);
+  assert_int_equal(news.count, 0);
+  end(f);
+}
+
 /* ---- wire order ---- */
 
 static void test_deliveries_and_completions_keep_wire_order(void **state) {
@@ -424,12 +449,16 @@ static void test_flush_order(void **state) {
   end(f);
 }
 
-/* A flush knows its own bytes: the second one's PING is still here when the server has gone. */
-static void test_flush_knows_what_was_written(void **state) {
+/* What an operation's bytes have come to: those behind the large publication are still here when
+ * the server has gone. */
+static void test_lost_knows_what_was_written(void **state) {
   fixture *f = connected(state);
   harness_op first = {.op = {.done = harness_op_done}}, second = first;
+  asked before = {.done_count = 0}, behind = before;
+  heard news = {.count = 0};
   f->toy.options.pongs_max = 1;
   nats_toy_pause(&f->toy, true);
+  assert_int_equal(ask(f, &before, "toy.never", "x"), ALOFT_OK);
   assert_int_equal(aloft_nats_flush(f->nats, &first.op), ALOFT_OK);
   assert_int_equal(aloft_loop_turn(f->loop, 0), ALOFT_OK);
   size_t size = 6 << 20;
@@ -440,14 +469,21 @@ static void test_flush_knows_what_was_written(void **state) {
   assert_int_equal(aloft_nats_publish(f->nats, &message), ALOFT_OK);
   free(much);
   assert_int_equal(aloft_nats_flush(f->nats, &second.op), ALOFT_OK);
+  assert_int_equal(ask(f, &behind, "toy.never", "x"), ALOFT_OK);
+  assert_int_equal(hear(f, &news, "m"), ALOFT_OK);
   assert_int_equal(aloft_loop_turn(f->loop, 0), ALOFT_OK);
   nats_toy_drop(&f->toy);
-  HARNESS_TURN_UNTIL(f->loop, second.done_count);
+  HARNESS_TURN_UNTIL(f->loop, second.done_count && behind.done_count && news.done_count);
   assert_int_equal(first.status, ALOFT_LOST);
   assert_true(first.written);
+  assert_int_equal(before.status, ALOFT_LOST);
+  assert_true(before.written);
   if (f->sim) { /* a real kernel may have taken any amount */
     assert_int_equal(second.status, ALOFT_LOST_UNSENT);
     assert_false(second.written);
+    assert_int_equal(behind.status, ALOFT_LOST_UNSENT);
+    assert_false(behind.written);
+    assert_int_equal(news.status, ALOFT_LOST_UNSENT);
   }
   end(f);
 }
@@ -1351,9 +1387,10 @@ int main(void) {
       BOTH(test_messages_max),
       BOTH(test_unsubscribe_in_its_callback),
       BOTH(test_messages_of_ended_subscriptions_are_counted),
+      BOTH(test_unsub_is_tried_again),
       BOTH(test_deliveries_and_completions_keep_wire_order),
       BOTH(test_flush_order),
-      BOTH(test_flush_knows_what_was_written),
+      BOTH(test_lost_knows_what_was_written),
       BOTH(test_replies_unmatched),
       BOTH(test_inflight_max),
       BOTH(test_full_output),
