@@ -196,6 +196,17 @@ static void test_timeout_and_deadline(void **state) {
     assert_int_equal(one.dones, 1);
     assert_int_equal(one.status, ALOFT_TIMEOUT);
   }
+  for (int deadline = 0; deadline < 2; deadline++) { /* answered before: it leaves the wheel */
+    probe one = {.op = {.timeout_ns = deadline ? 0 : TICK}};
+    one.op.deadline_ns = deadline ? b->clock_ns + TICK : 0;
+    assert_int_equal(start(&one), ALOFT_OK);
+    assert_int_equal(b->ops.wheel.count, 1);
+    finish(&one, ALOFT_OK);
+    assert_int_equal(b->ops.wheel.count, 0);
+    turn(10 * TICK);
+    assert_int_equal(one.dones, 1);
+    assert_int_equal(one.status, ALOFT_OK);
+  }
   probe never = {.op = {.timeout_ns = UINT64_MAX}}; /* the sum does not fit */
   assert_int_equal(start(&never), ALOFT_OK);
   turn(ALOFT_SECONDS(1000000));

@@ -803,6 +803,8 @@ static aloft_status open_fails(fixture *f, aloft_nats_config *config, harness_op
   assert_int_equal(op->done_count, 1);
   assert_non_null(op->op.error);
   assert_int_equal(publish(f, "a", "b"), ALOFT_LOST_UNSENT); /* stays dead */
+  assert_null(f->nats->stream.tx.data);                      /* it may hold credentials */
+  assert_null(f->nats->hello.data);
   HARNESS_TURN_UNTIL(f->loop, told(f, ALOFT_NATS_DISCONNECTED));
   f->event_count = 0;
   harness_op closed = {.op = {.done = harness_op_done}};
