@@ -384,6 +384,28 @@ static void test_messages_of_ended_subscriptions_are_counted(void **state) {
   end(f);
 }
 
+/* What was published before is still shown, what comes after is not sent any more. */
+static void test_drain(void **state) {
+  fixture *f = connected(state);
+  heard news = {.count = 0};
+  assert_int_equal(aloft_nats_drain(&news.subscription), ALOFT_WRONG_STATE);
+  assert_int_equal(hear(f, &news, "m"), ALOFT_OK);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(publish(f, "m", "before"), ALOFT_OK);
+  assert_int_equal(aloft_nats_drain(&news.subscription), ALOFT_OK);
+  assert_int_equal(publish(f, "m", "after"), ALOFT_OK);
+  flush(f);
+  assert_int_equal(news.count, 3);
+  assert_int_equal(news.done_count, 0);
+  assert_int_equal(nats_toy_subscriptions(&f->toy), 0);
+  assert_int_equal(aloft_nats_unsubscribe(&news.subscription), ALOFT_OK);
+  flush(f);
+  assert_int_equal(news.done_count, 1);
+  assert_int_equal(news.status, ALOFT_OK);
+  assert_int_equal(aloft_nats_drain(&news.subscription), ALOFT_WRONG_STATE);
+  end(f);
+}
+
 /* There was no room for UNSUB: the next message of that subscription is the occasion. */
 static void test_unsub_is_tried_again(void **state) {
   fixture *f = connected(state);
@@ -1389,6 +1411,7 @@ int main(void) {
       BOTH(test_messages_max),
       BOTH(test_unsubscribe_in_its_callback),
       BOTH(test_messages_of_ended_subscriptions_are_counted),
+      BOTH(test_drain),
       BOTH(test_unsub_is_tried_again),
       BOTH(test_deliveries_and_completions_keep_wire_order),
       BOTH(test_flush_order),
