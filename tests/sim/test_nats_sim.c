@@ -291,6 +291,7 @@ static void do_open(void) {
                                     .url = aloft_text_of(w->toy.url),
                                     .connect_timeout_ns = ALOFT_MILLISECONDS(200),
                                     .ping_interval_ns = ALOFT_MILLISECONDS(50),
+                                    .tx_bytes_max = random_below(4) ? 0 : 300 + random_below(900),
                                     .deliveries_max = 1 + (uint32_t)random_below(8),
                                     .inflight_max = REQUESTS / 2 + (uint32_t)random_below(REQUESTS),
                                     .event = event_told,
@@ -328,7 +329,7 @@ static void start_request(sim_request *own) {
   say("ask", own->id);
   model_started(&own->model, status, &own->request.op);
   CHECK(status == ALOFT_OK || status == ALOFT_IN_USE || status == ALOFT_TOO_MANY ||
-        status == ALOFT_CANCELLED || status == ALOFT_LOST_UNSENT ||
+        status == ALOFT_CANCELLED || status == ALOFT_LOST_UNSENT || status == ALOFT_FULL ||
         (status == ALOFT_CLOSED && w->loop->closing));
   if (status == ALOFT_CANCELLED)
     CHECK(own->model.source >= 0 && w->source_fired[own->model.source]);
@@ -351,7 +352,8 @@ static void do_publish(void) {
                                         .data = {digits, strlen(digits)}};
     aloft_status status = aloft_nats_publish(w->nats, &message);
     say("publish", w->next_message);
-    CHECK(status == ALOFT_OK || status == ALOFT_LOST_UNSENT);
+    CHECK(status == ALOFT_OK || status == ALOFT_LOST_UNSENT || status == ALOFT_FULL);
+    w->statuses[ALOFT_FULL] += status == ALOFT_FULL;
   }
 }
 
@@ -595,7 +597,7 @@ static void run_seed(uint64_t seed, bool trace) {
 static void check_variety(const uint64_t *sums) {
   static const aloft_status wanted[] = {ALOFT_OK,        ALOFT_NO_RESPONDERS, ALOFT_TIMEOUT,
                                         ALOFT_CANCELLED, ALOFT_LOST,          ALOFT_LOST_UNSENT,
-                                        ALOFT_CLOSED,    ALOFT_CONNECT};
+                                        ALOFT_CLOSED,    ALOFT_CONNECT,       ALOFT_FULL};
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
     print_message("%s: %llu\n", aloft_status_name(wanted[i]), (unsigned long long)sums[wanted[i]]);
     assert_true(sums[wanted[i]] > 20);
