@@ -196,6 +196,9 @@ void alo_nats_show(aloft_nats_subscription *subscription, const aloft_nats_messa
 bool alo_nats_deliveries_room(aloft_nats *nats);
 void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
                       const alo_nats_event *event, alo_block *block);
+/* Makes one printable line of what a server has sent: no control bytes reach a log or a terminal.
+ */
+void alo_nats_make_printable(char *text, size_t size);
 /* `error`'s message is copied. */
 void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error);
 void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block);

@@ -73,6 +73,12 @@ void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
   alo_ops_push(nats->owner.ops, &delivery->item);
 }
 
+void alo_nats_make_printable(char *text, size_t size) {
+  for (size_t i = 0; i < size; i++)
+    if ((uint8_t)text[i] < ' ' || text[i] == 0x7F)
+      text[i] = '?';
+}
+
 static alo_nats_delivery *embedded(aloft_nats *nats, unsigned moment) {
   alo_nats_delivery *delivery = &nats->moments[moment];
   delivery->item.kind = &delivery_kind;
@@ -113,6 +119,7 @@ void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *
     if (size > sizeof delivery->text)
       size = sizeof delivery->text;
     memcpy(delivery->text, error->message.data, size);
+    alo_nats_make_printable(delivery->text, size);
     delivery->error.message = (aloft_text){delivery->text, size};
   }
   alo_ops_push(nats->owner.ops, &delivery->item);

@@ -61,6 +61,7 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
   va_end(arguments);
   if (size >= (int)sizeof nats->failure_text)
     size = (int)sizeof nats->failure_text - 1;
+  alo_nats_make_printable(nats->failure_text, size > 0 ? (size_t)size : 0);
   nats->failure = (aloft_error){.status = status,
                                 .system = system,
                                 .message = {nats->failure_text, size > 0 ? (size_t)size : 0}};
@@ -290,6 +291,7 @@ static void look_for_inbox(aloft_nats *nats, aloft_text text) {
   size_t size =
       text.size < sizeof nats->inbox_refused_text ? text.size : sizeof nats->inbox_refused_text;
   memcpy(nats->inbox_refused_text, text.data, size);
+  alo_nats_make_printable(nats->inbox_refused_text, size);
   nats->inbox_refused =
       (aloft_error){.status = ALOFT_SERVER, .message = {nats->inbox_refused_text, size}};
   nats->inbox_subscribed = false;

@@ -1096,6 +1096,10 @@ static void test_permissions(void **state) {
   flush(f);
   assert_int_equal(told(f, ALOFT_NATS_ERROR), 2);
   assert_true(info_of(f).connected);
+  text = "-ERR 'Permissions Violation \x1b[2J\x07'\r\n"; /* nothing that moves a terminal */
+  assert_int_equal(publish(f, "toy.raw", text), ALOFT_OK);
+  flush(f);
+  assert_string_equal(f->event_text, "Permissions Violation ?[2J?");
   assert_int_equal(publish(f, "toy.raw", "-ERR 'Stale Connection'\r\n"), ALOFT_OK);
   HARNESS_TURN_UNTIL(f->loop, told(f, ALOFT_NATS_DISCONNECTED));
   assert_int_equal(f->event_status, ALOFT_LOST);
