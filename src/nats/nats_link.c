@@ -123,8 +123,9 @@ static void stream_ended(aloft_nats *nats) {
 /* ---- PING and PONG ---- */
 
 void alo_nats_ping(aloft_nats *nats) {
-  if (alo_buffer_append(&nats->stream.tx, "PING\r\n", 6) != ALOFT_OK) {
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no room in the output for a PING");
+  aloft_status status = alo_buffer_append(&nats->stream.tx, "PING\r\n", 6);
+  if (status != ALOFT_OK) {
+    alo_nats_fail(nats, status, 0, "no room in the output for a PING");
     return;
   }
   nats->pings++;
@@ -142,8 +143,9 @@ void alo_nats_hold_input(aloft_nats *nats, bool held) {
 }
 
 static void answer_ping(aloft_nats *nats) {
-  if (alo_buffer_append(&nats->stream.tx, "PONG\r\n", 6) != ALOFT_OK)
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no room in the output for a PONG");
+  aloft_status status = alo_buffer_append(&nats->stream.tx, "PONG\r\n", 6);
+  if (status != ALOFT_OK)
+    alo_nats_fail(nats, status, 0, "no room in the output for a PONG");
   else
     alo_stream_send(&nats->stream);
 }

@@ -479,7 +479,9 @@ static size_t take_line(toy_connection *connection, const char *data, size_t siz
     sub_in(connection, fields, count);
   else if (aloft_text_equal(command, ALOFT_TEXT("UNSUB")))
     unsub_in(connection, fields, count);
-  else if (!aloft_text_equal(command, ALOFT_TEXT("PONG")))
+  else if (aloft_text_equal(command, ALOFT_TEXT("PONG")))
+    connection->toy->pongs++;
+  else
     fail_msg("the client sent a line that is none: %.*s", ALOFT_PRINT(line));
   return line_size;
 }

@@ -34,7 +34,7 @@ struct nats_toy {
   /* Called for each publication that has arrived whole; may be NULL. Views [call]. */
   void (*published)(nats_toy *toy, aloft_text subject, aloft_bytes data);
   void *context;
-  uint64_t accepted, logins, publications, pings, subs, unsubs, bytes_in;
+  uint64_t accepted, logins, publications, pings, subs, unsubs, pongs, bytes_in;
   struct nats_toy_own *own;
 };
 

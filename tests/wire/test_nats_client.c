@@ -1,6 +1,7 @@
 /* The NATS client against the toy server, on the uv driver and on sim: what nats.h promises. */
 #include <stdarg.h>
 #include <setjmp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -848,6 +849,54 @@ static void test_connect_refused(void **state) {
   end(f);
 }
 
+/* What fails inside the open is told later all the same. */
+static int refuse_connect(alo_driver *driver, const alo_address *to, alo_watch *watch,
+                          alo_socket **made) {
+  (void)driver;
+  (void)to;
+  (void)watch;
+  (void)made;
+  return -ENETUNREACH;
+}
+
+static int refuse_resolve(alo_driver *driver, alo_resolve *resolve, const char *host,
+                          uint16_t port) {
+  (void)driver;
+  (void)resolve;
+  (void)host;
+  (void)port;
+  return -EINVAL;
+}
+
+static int refuse_random(alo_driver *driver, void *into, size_t size) {
+  (void)driver;
+  (void)into;
+  (void)size;
+  return -EIO;
+}
+
+static void test_fails_inside_the_open(void **state) {
+  fixture *f = begin(state);
+  begin_toy(f, NULL);
+  aloft_nats_config config = config_of(f);
+  alo_driver_methods bent = *f->loop->driver->methods;
+  const alo_driver_methods *real = f->loop->driver->methods;
+  bent.connect = refuse_connect;
+  bent.resolve = refuse_resolve;
+  f->loop->driver->methods = &bent;
+  harness_op op = {.done_count = 0};
+  assert_int_equal(open_fails(f, &config, &op), ALOFT_CONNECT);
+  assert_non_null(strstr(op.message, "cannot connect to 127.0.0.1"));
+  config.url = ALOFT_TEXT("a.name");
+  assert_int_equal(open_fails(f, &config, &op), ALOFT_RESOLVE);
+  assert_non_null(strstr(op.message, "a.name"));
+  bent.random = refuse_random;
+  assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, NULL), ALOFT_SYSTEM);
+  f->loop->driver->methods = real;
+  f->nats = NULL;
+  end(f);
+}
+
 static void test_connect_times_out(void **state) {
   fixture *f = begin(state);
   const nats_toy_options options = {.greeting = ""};
@@ -1018,6 +1067,17 @@ static void test_bad_configs(void **state) {
   config.inflight_max = UINT32_MAX;
   assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, NULL), ALOFT_ARGUMENT);
   config = config_of(f);
+  static char long_text[4096];
+  memset(long_text, 'x', sizeof long_text);
+  config.user = (aloft_text){long_text, sizeof long_text};
+  assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, NULL), ALOFT_ARGUMENT);
+  config = config_of(f);
+  config.token = ALOFT_TEXT("\xc3(");
+  assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, NULL), ALOFT_ARGUMENT);
+  config = config_of(f);
+  config.tx_bytes_max = SIZE_MAX;
+  assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, NULL), ALOFT_ARGUMENT);
+  config = config_of(f);
   harness_op no_done = {.done_count = 0};
   assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, &no_done.op), ALOFT_ARGUMENT);
   f->nats = NULL;
@@ -1159,6 +1219,19 @@ static void test_lame_duck(void **state) {
   end(f);
 }
 
+static void test_lame_duck_from_the_beginning(void **state) {
+  fixture *f = begin(state);
+  const nats_toy_options options = {.lame_duck = true};
+  begin_toy(f, &options);
+  const aloft_nats_config config = config_of(f);
+  connect_with(f, &config);
+  flush(f);
+  assert_int_equal(f->event_count, 2);
+  assert_int_equal(f->events[0], ALOFT_NATS_CONNECTED);
+  assert_int_equal(f->events[1], ALOFT_NATS_LAME_DUCK);
+  end(f);
+}
+
 static void test_stale_server(void **state) {
   fixture *f = begin(state);
   const nats_toy_options options = {.pongs_max = 1};
@@ -1172,6 +1245,36 @@ static void test_stale_server(void **state) {
   assert_int_equal(f->toy.pings, 3); /* the login's, and two unanswered */
   assert_non_null(strstr(f->event_text, "2 PINGs unanswered"));
   assert_int_equal(one.status, ALOFT_LOST);
+  end(f);
+}
+
+static void test_server_pings(void **state) {
+  fixture *f = connected(state);
+  assert_int_equal(publish(f, "toy.raw", "PING\r\n+OK\r\nping\r\n"), ALOFT_OK);
+  flush(f);
+  HARNESS_TURN_UNTIL(f->loop, f->toy.pongs == 2);
+  end(f);
+}
+
+/* A server that asks and does not listen: the answers have a bound. */
+static void test_a_flood_of_pings_is_bounded(void **state) {
+  fixture *f = begin(state);
+  if (!f->sim) { /* a kernel takes a lot of it */
+    harness_loop_close(&f->at);
+    skip();
+  }
+  begin_toy(f, NULL);
+  aloft_nats_config config = config_of(f);
+  config.tx_bytes_max = 1000;
+  connect_with(f, &config);
+  nats_toy_pause(&f->toy, true);
+  static char pings[6 * 1000 + 1];
+  for (size_t i = 0; i < 1000; i++)
+    memcpy(pings + 6 * i, "PING\r\n", 6);
+  for (int i = 0; i < 40; i++)
+    nats_toy_send(&f->toy, pings);
+  HARNESS_TURN_UNTIL(f->loop, told(f, ALOFT_NATS_DISCONNECTED));
+  assert_int_equal(f->event_status, ALOFT_FULL);
   end(f);
 }
 
@@ -1432,6 +1535,7 @@ int main(void) {
       BOTH(test_kept_bytes_max),
       BOTH(test_messages_cross_blocks),
       BOTH(test_connect_refused),
+      BOTH(test_fails_inside_the_open),
       BOTH(test_connect_times_out),
       BOTH(test_resolve),
       BOTH(test_credentials),
@@ -1448,6 +1552,9 @@ int main(void) {
       BOTH(test_a_flood_of_errors_is_bounded_and_counted),
       BOTH(test_lame_duck),
       BOTH(test_stale_server),
+      BOTH(test_lame_duck_from_the_beginning),
+      BOTH(test_server_pings),
+      BOTH(test_a_flood_of_pings_is_bounded),
       BOTH(test_flushes_are_not_stale),
       BOTH(test_first_ping_is_not_early),
       BOTH(test_lost_with_many_in_flight),
