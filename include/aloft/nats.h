@@ -77,9 +77,9 @@ ALOFT_API aloft_status aloft_nats_open(aloft_nats **nats, aloft_loop *loop,
 
 /* Sends what has been published (also while still connecting), then closes. Operations in flight
  * complete with ALOFT_CLOSED, before `op` (may be NULL) does; messages that have been received are
- * still shown before them. No call may follow but with what is shown there. The handle is invalid
- * after `op`'s done. `op` completes with ALOFT_OK when the server has taken all;
- * ALOFT_TIMEOUT: not in one second, or in `op`'s own time if it has one; ALOFT_LOST,
+ * still shown before them. After this call the handle is good for those callbacks alone (to keep a
+ * message), and after `op`'s done for nothing. `op` completes with ALOFT_OK when the server has
+ * taken all; ALOFT_TIMEOUT: not in one second, or in `op`'s own time if it has one; ALOFT_LOST,
  * ALOFT_LOST_UNSENT: the connection ended before. Refused: ALOFT_CLOSED (closing already). */
 ALOFT_API aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op);
 

@@ -39,8 +39,8 @@ struct aloft_op {
                                the same object: the detail; NULL only with ALOFT_OK. A start of
                                one in flight (ALOFT_IN_USE) changes nothing here */
   aloft_status status;      /* of the last completion or refusal */
-  bool written;             /* in `done`: the request had been written whole to the network, so
-                               the peer may have acted on it */
+  bool written;             /* in `done`: the request has been written whole to the network, or
+                               still will be, so the peer may act on it; false: it will not */
 
   struct { /* the library's own; zero before the first start */
     aloft_item item;

@@ -88,29 +88,29 @@ struct aloft_nats {
   /* from INFO */
   uint64_t max_payload;
   bool server_headers, lame_duck;
+  bool leaving;
+  bool inbox_subscribed;
+  bool input_held;   /* counted in the loop's inputs_held */
   alo_buffer server; /* its name, version and id, one after the other */
   size_t server_sizes[3];
 
   alo_timer timer; /* the connect's deadline, then the interval of PINGs, then close's deadline */
   aloft_op *opening, *closing;
-  bool leaving;
   uint64_t pings, pongs;      /* sent, received */
-  uint32_t pings_out;         /* by the interval, since the last PONG */
   uint64_t held_pings;        /* of flushes before READY */
   uint32_t held_publications; /* before READY */
+  uint32_t pings_out;         /* by the interval, since the last PONG */
   alo_nats_flushes flushes;
 
   alo_inflight requests, subscriptions;
   char inbox[ALO_NATS_PREFIX_MAX + 1 + ALO_NATS_INBOX_ID + 1 + ALO_INFLIGHT_TOKEN_SIZE];
   size_t inbox_size; /* without the token */
-  bool inbox_subscribed;
 
   alo_nats_delivery *free_deliveries;
   uint32_t deliveries;      /* queued */
   uint32_t deliveries_peak; /* since the last look at what can be given back */
+  uint32_t unsubs_missed;   /* there was no room for them */
   size_t tx_peak;
-  bool input_held;        /* counted in the loop's inputs_held */
-  uint32_t unsubs_missed; /* there was no room for them */
   size_t kept_bytes;
   aloft_nats_kept *kept;
 
@@ -178,9 +178,10 @@ uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record);
 void alo_nats_release_held(aloft_nats *nats);
 /* A message to the inbox. */
 void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
-/* True when the operation's message had been written whole. */
+/* True when the operation's message has been written whole, or will be: on a connection that lives,
+ * what is in the output leaves, whatever becomes of the operation. */
 bool alo_nats_written(const aloft_nats *nats, uint64_t tx_end);
-/* The flush operation after this one, and whether its PING had been written whole. */
+/* The flush operation after this one, and the same of its PING. */
 aloft_op *alo_nats_flush_next(const aloft_op *op);
 bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op);
 
@@ -195,6 +196,9 @@ void alo_nats_show(aloft_nats_subscription *subscription, const aloft_nats_messa
 bool alo_nats_deliveries_room(aloft_nats *nats);
 void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
                       const alo_nats_event *event, alo_block *block);
+/* Makes one printable line of what a server has sent: no control bytes reach a log or a terminal.
+ */
+void alo_nats_make_printable(char *text, size_t size);
 /* `error`'s message is copied. */
 void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error);
 void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block);

@@ -73,6 +73,12 @@ void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
   alo_ops_push(nats->owner.ops, &delivery->item);
 }
 
+void alo_nats_make_printable(char *text, size_t size) {
+  for (size_t i = 0; i < size; i++)
+    if ((uint8_t)text[i] < ' ' || text[i] == 0x7F)
+      text[i] = '?';
+}
+
 static alo_nats_delivery *embedded(aloft_nats *nats, unsigned moment) {
   alo_nats_delivery *delivery = &nats->moments[moment];
   delivery->item.kind = &delivery_kind;
@@ -113,6 +119,7 @@ void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *
     if (size > sizeof delivery->text)
       size = sizeof delivery->text;
     memcpy(delivery->text, error->message.data, size);
+    alo_nats_make_printable(delivery->text, size);
     delivery->error.message = (aloft_text){delivery->text, size};
   }
   alo_ops_push(nats->owner.ops, &delivery->item);
@@ -296,6 +303,13 @@ bool aloft_nats_header_find(const aloft_nats_message *message, aloft_text name, 
   return false;
 }
 
+static void name_server(const aloft_nats *nats, aloft_nats_info *info) {
+  aloft_text *texts[3] = {&info->server_name, &info->server_version, &info->server_id};
+  size_t at = nats->server.begin;
+  for (size_t i = 0; i < 3 && nats->server.data; at += nats->server_sizes[i++])
+    *texts[i] = (aloft_text){(const char *)nats->server.data + at, nats->server_sizes[i]};
+}
+
 void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
   aloft_nats_info own = {.size = info->size,
                          .connected = nats->phase == ALO_NATS_PHASE_READY,
@@ -313,9 +327,6 @@ void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
                          .headers_malformed = nats->headers_malformed,
                          .publications_dropped = nats->publications_dropped,
                          .events_dropped = nats->events_dropped};
-  const char *at = (const char *)nats->server.data + nats->server.begin;
-  aloft_text *texts[3] = {&own.server_name, &own.server_version, &own.server_id};
-  for (size_t i = 0; i < 3 && nats->server.data; at += nats->server_sizes[i++])
-    *texts[i] = (aloft_text){at, nats->server_sizes[i]};
+  name_server(nats, &own);
   memcpy(info, &own, info->size < sizeof own ? info->size : sizeof own);
 }

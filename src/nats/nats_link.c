@@ -7,12 +7,14 @@
 /* ---- failure ---- */
 
 bool alo_nats_written(const aloft_nats *nats, uint64_t tx_end) {
+  if (tx_end && nats->phase != ALO_NATS_PHASE_DEAD && !nats->loop->closing)
+    return true;
   return tx_end && tx_end <= nats->stream.tx_written;
 }
 
 /* Completes by what is known of the operation's bytes. */
-static void finish_lost(aloft_nats *nats, aloft_op *op, uint64_t tx_end, bool closed) {
-  op->written = alo_nats_written(nats, tx_end);
+static void finish_lost(aloft_nats *nats, aloft_op *op, bool written, bool closed) {
+  op->written = written;
   if (closed)
     alo_op_finish(op, ALOFT_CLOSED, NULL);
   else
@@ -26,7 +28,7 @@ static void finish_requests(aloft_nats *nats, bool closed) {
   while ((op = alo_inflight_any(&nats->requests, &cursor))) {
     aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
     alo_inflight_remove(&nats->requests, op);
-    finish_lost(nats, op, request->own.tx_end, closed);
+    finish_lost(nats, op, alo_nats_written(nats, request->own.tx_end), closed);
   }
 }
 
@@ -35,7 +37,7 @@ static void finish_subscriptions(aloft_nats *nats, bool closed) {
   uint32_t cursor = 0;
   while ((op = alo_inflight_any(&nats->subscriptions, &cursor))) {
     alo_inflight_remove(&nats->subscriptions, op);
-    finish_lost(nats, op, alo_nats_subscription_of(op)->own.tx_end, closed);
+    finish_lost(nats, op, alo_nats_written(nats, alo_nats_subscription_of(op)->own.tx_end), closed);
   }
 }
 
@@ -45,7 +47,7 @@ void alo_nats_finish_all(aloft_nats *nats, bool closed) {
   aloft_op *next;
   for (aloft_op *op = nats->flushes.first; op; op = next) {
     next = alo_nats_flush_next(op);
-    finish_lost(nats, op, alo_nats_flush_written(nats, op) ? nats->stream.tx_written : 0, closed);
+    finish_lost(nats, op, alo_nats_flush_written(nats, op), closed);
   }
   nats->flushes.first = nats->flushes.last = NULL;
 }
@@ -59,6 +61,7 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
   va_end(arguments);
   if (size >= (int)sizeof nats->failure_text)
     size = (int)sizeof nats->failure_text - 1;
+  alo_nats_make_printable(nats->failure_text, size > 0 ? (size_t)size : 0);
   nats->failure = (aloft_error){.status = status,
                                 .system = system,
                                 .message = {nats->failure_text, size > 0 ? (size_t)size : 0}};
@@ -120,8 +123,9 @@ static void stream_ended(aloft_nats *nats) {
 /* ---- PING and PONG ---- */
 
 void alo_nats_ping(aloft_nats *nats) {
-  if (alo_buffer_append(&nats->stream.tx, "PING\r\n", 6) != ALOFT_OK) {
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no room in the output for a PING");
+  aloft_status status = alo_buffer_append(&nats->stream.tx, "PING\r\n", 6);
+  if (status != ALOFT_OK) {
+    alo_nats_fail(nats, status, 0, "no room in the output for a PING");
     return;
   }
   nats->pings++;
@@ -139,8 +143,9 @@ void alo_nats_hold_input(aloft_nats *nats, bool held) {
 }
 
 static void answer_ping(aloft_nats *nats) {
-  if (alo_buffer_append(&nats->stream.tx, "PONG\r\n", 6) != ALOFT_OK)
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no room in the output for a PONG");
+  aloft_status status = alo_buffer_append(&nats->stream.tx, "PONG\r\n", 6);
+  if (status != ALOFT_OK)
+    alo_nats_fail(nats, status, 0, "no room in the output for a PONG");
   else
     alo_stream_send(&nats->stream);
 }
@@ -288,6 +293,7 @@ static void look_for_inbox(aloft_nats *nats, aloft_text text) {
   size_t size =
       text.size < sizeof nats->inbox_refused_text ? text.size : sizeof nats->inbox_refused_text;
   memcpy(nats->inbox_refused_text, text.data, size);
+  alo_nats_make_printable(nats->inbox_refused_text, size);
   nats->inbox_refused =
       (aloft_error){.status = ALOFT_SERVER, .message = {nats->inbox_refused_text, size}};
   nats->inbox_subscribed = false;

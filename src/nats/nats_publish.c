@@ -359,6 +359,8 @@ aloft_op *alo_nats_flush_next(const aloft_op *op) {
 /* Where pointers have 32 bits the offset's low half is enough: the output is bounded. */
 bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op) {
   uintptr_t tx_end = (uintptr_t)op->own.spare;
+  if (tx_end && nats->phase != ALO_NATS_PHASE_DEAD && !nats->loop->closing)
+    return true;
   return tx_end && (uintptr_t)nats->stream.tx_written - tx_end <= UINTPTR_MAX / 2;
 }
 
