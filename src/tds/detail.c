@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 
 enum { DETAIL_MAX = 1 << 20, FORMAT_MAX = 512 };
 

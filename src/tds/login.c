@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 #include "heap.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Bytes from the stream to the reader, and whom they are for. */
-#include "connection.h"
+#include "tds_connection.h"
 
 enum { PIECES_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* The answer, step by step. */
-#include "connection.h"
+#include "tds_connection.h"
 
 /* What an event means to a step: one of the public answers, or that it reads on. */
 #define READ_ON ALOFT_OK

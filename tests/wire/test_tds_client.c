@@ -1,7 +1,7 @@
 /* The SQL Server client against a scripted server: connecting, queries, values, limits, ends. */
 #include "tds_client.h"
 
-#include "connection.h"
+#include "tds_connection.h"
 
 /* ---- connecting ---- */
 

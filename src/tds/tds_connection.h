@@ -1,16 +1,16 @@
 /* The inside of a connection to SQL Server, shared by the files of this folder.
  *
- * connection.c  life: open, fail, close; what the stream tells
- * settings.c    what a connect needs, from the connection string
- * receive.c     bytes from the stream to the reader, and whom they are for
- * login.c       PRELOGIN, LOGIN7 and the answer to it
- * session.c     what ENVCHANGE tells of the session
- * query.c       queries: started, waiting, sent, finished
- * step.c        the answer, step by step
- * values.c      columns and values of the current row
- * attention.c   cancel and timeout: what the wire still owes
- * detail.c      errors with their texts
- * pool.c        the pool
+ * tds_connection.c  life: open, fail, close; what the stream tells
+ * settings.c        what a connect needs, from the connection string
+ * receive.c         bytes from the stream to the reader, and whom they are for
+ * login.c           PRELOGIN, LOGIN7 and the answer to it
+ * session.c         what ENVCHANGE tells of the session
+ * query.c           queries: started, waiting, sent, finished
+ * step.c            the answer, step by step
+ * values.c          columns and values of the current row
+ * attention.c       cancel and timeout: what the wire still owes
+ * detail.c          errors with their texts
+ * pool.c            the pool
  *
  * The reader is never moved while someone may look at what it shows: from the moment a query is
  * finished until its `done` has run (`finished`), received bytes only gather. */
