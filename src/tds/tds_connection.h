@@ -120,6 +120,11 @@ static inline aloft_tds_query *alo_tds_query_of(aloft_op *op) {
   return ALOFT_CONTAINER(op, aloft_tds_query, op);
 }
 
+/* By severity, whatever the token: up to 10 it informs. */
+static inline bool alo_tds_is_error(const alo_tds_message *message) {
+  return message->severity > 10;
+}
+
 static inline bool alo_tds_flying(const aloft_tds_query *query) {
   return query->op.own.state == ALO_OP_FLYING;
 }
