@@ -9,7 +9,7 @@
  *   answered       nothing: the answer has arrived               the answer, to be read over
  *
  * The next query is held until nothing is owed. */
-#include "connection.h"
+#include "tds_connection.h"
 
 bool alo_tds_query_stop(aloft_op *op, aloft_status why) {
   aloft_tds_query *query = alo_tds_query_of(op);

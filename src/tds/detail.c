@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 
 enum { DETAIL_MAX = 1 << 20, FORMAT_MAX = 512 };
 
@@ -16,7 +16,7 @@ void alo_tds_detail_fini(alo_tds_detail *detail) {
 }
 
 aloft_error alo_tds_error_of(const alo_tds_message *message) {
-  return (aloft_error){.status = message->error ? ALOFT_SERVER : ALOFT_OK,
+  return (aloft_error){.status = alo_tds_is_error(message) ? ALOFT_SERVER : ALOFT_OK,
                        .number = message->number,
                        .line = message->line,
                        .state = message->state,

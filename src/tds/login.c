@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 #include "heap.h"
 
 enum {
-  SEVERITY_ERROR = 11,  /* up to 10: a message */
   VERSION_LEAST = 0x72, /* TDS 7.2: tokens have had their present shape since */
   LOGIN_ERROR_FIRST = 18400,
   LOGIN_ERROR_LAST = 18499
@@ -194,7 +193,7 @@ static void take_loginack(aloft_tds *tds) {
 static void take_message(aloft_tds *tds) {
   const alo_tds_message *message = alo_tds_reader_message(tds->reader);
   note_server(tds, message->server);
-  if (message->severity < SEVERITY_ERROR || tds->login->refused)
+  if (!alo_tds_is_error(message) || tds->login->refused)
     return;
   tds->login->refused = true;
   alo_tds_detail_message(&tds->failure, message);

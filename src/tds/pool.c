@@ -1,7 +1,7 @@
 /* A pool of connections: taken by an operation, given back, reset by the first query after. */
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 #include "heap.h"
 
 enum { CONNECTIONS_MAX = 100, WAITING_MAX = 1024 };

@@ -1,7 +1,7 @@
 /* Queries: started, waiting for their turn, sent, finished. One is on the wire at a time. */
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 
 /* A waiting message lies in one packet without a limit, whose header is left out when it is sent;
  * the transaction descriptor is at a fixed place in its ALL_HEADERS (MS-TDS 2.2.5.3). */

@@ -1,5 +1,5 @@
 /* Bytes from the stream to the reader, and whom they are for. */
-#include "connection.h"
+#include "tds_connection.h"
 
 enum { PIECES_MAX = 64 };
 
@@ -56,12 +56,10 @@ void alo_tds_broken(aloft_tds *tds) {
   alo_tds_connection_fail_filled(tds, status);
 }
 
-enum { SEVERITY_ERROR = 11 }; /* up to 10: a message */
-
 /* An error that nobody has asked for is why the server is going to close. */
 static void note_parting(aloft_tds *tds) {
   const alo_tds_message *message = alo_tds_reader_message(tds->reader);
-  if (message->severity < SEVERITY_ERROR || tds->parting)
+  if (!alo_tds_is_error(message) || tds->parting)
     return;
   tds->parting = true;
   alo_tds_detail_message(&tds->failure, message);

@@ -1,7 +1,7 @@
 /* ENVCHANGE (MS-TDS 2.2.7.9): what the server tells of the session. */
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 
 enum {
   ENV_DATABASE = 1,

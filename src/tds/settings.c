@@ -1,7 +1,7 @@
 /* What a connect needs: the connection string, and the config over it. */
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 #include "utf16.h"
 
 enum { FIELD_MAX = 128 /* UTF-16 units of a text in LOGIN7 */ };

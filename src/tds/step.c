@@ -1,5 +1,5 @@
 /* The answer, step by step. */
-#include "connection.h"
+#include "tds_connection.h"
 
 /* What an event means to a step: one of the public answers, or that it reads on. */
 #define READ_ON ALOFT_OK
@@ -43,11 +43,9 @@ static aloft_status read_done(aloft_tds *tds, aloft_tds_query *query) {
   return READ_ON;
 }
 
-enum { SEVERITY_ERROR = 11 }; /* up to 10: a message */
-
 static aloft_status read_message(aloft_tds *tds, aloft_tds_query *query) {
   const alo_tds_message *message = alo_tds_reader_message(tds->reader);
-  if (message->severity >= SEVERITY_ERROR && !tds->failed_query) {
+  if (alo_tds_is_error(message) && !tds->failed_query) {
     tds->failed_query = true;
     alo_tds_detail_message(&tds->detail, message);
   }

@@ -1,7 +1,7 @@
 /* Columns and values of the current row, decoded when asked. */
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 #include "heap.h"
 
 /* Flags of a column, MS-TDS 2.2.7.4. */

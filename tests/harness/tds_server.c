@@ -54,11 +54,15 @@ static void send_bytes(tds_session *session, const void *data, size_t size) {
     size = (size_t)(server->kill_at - server->sent);
     session->closing = true;
   }
-  server->sent += size;
   if (alo_buffer_append(&session->stream.tx, data, size) != ALOFT_OK) {
     end_session(session);
     return;
   }
+  if (server->spoil_at > server->sent && server->spoil_at <= server->sent + size)
+    session->stream.tx
+        .data[session->stream.tx.end - size + (server->spoil_at - server->sent) - 1] ^=
+        server->spoil_with;
+  server->sent += size;
   if (session->closing && alo_buffer_size(&session->stream.tx) == 0) {
     end_session(session);
     return;

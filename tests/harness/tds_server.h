@@ -44,6 +44,8 @@ typedef struct tds_server {
   bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
   bool mute;          /* PRELOGIN is not answered */
   uint64_t kill_at;   /* closes the connection after so many bytes of all; 0: never */
+  uint64_t spoil_at;  /* this byte of all, counted from 1, is changed; 0: none */
+  uint8_t spoil_with; /* by exclusive or */
 
   /* what it saw */
   unsigned accepted, logins, requests, attentions, ignored, resets, ended;

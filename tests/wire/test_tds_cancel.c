@@ -2,7 +2,7 @@
  * query on the same connection proves that nothing of the old one is left on the wire. */
 #include "tds_client.h"
 
-#include "connection.h"
+#include "tds_connection.h"
 
 /* How a query is brought to its end: by aloft_op_cancel, by a cancellation, by the parent of one,
  * by its timeout. */

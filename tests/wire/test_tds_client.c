@@ -1,7 +1,7 @@
 /* The SQL Server client against a scripted server: connecting, queries, values, limits, ends. */
 #include "tds_client.h"
 
-#include "connection.h"
+#include "tds_connection.h"
 
 /* ---- connecting ---- */
 
@@ -595,6 +595,46 @@ static void test_killed_at_every_byte(void **state) {
   assert_true(login > 100 && all > login + 100);
 }
 
+static const aloft_tds_info *finish_spoiled(world *w, probe *p, unsigned count) {
+  static aloft_tds_info info;
+  for (unsigned at = 0; at < count; at++)
+    probe_wait(&p[at]);
+  info = info_of(w);
+  return &info;
+}
+
+/* Each byte of login and of answers is changed in turn: everything ends once and in its time, and a
+ * connection that has noticed stays dead. */
+static void test_spoiled_at_every_byte(void **state) {
+  (void)state;
+  const uint8_t changes[] = {0x01, 0x40, 0xFF};
+  uint64_t all = 0; /* known after the first run, which spoils nothing */
+  for (uint64_t at = 0; at <= all; at++) {
+    for (size_t change = 0; change < sizeof changes; change++) {
+      static const char *const sql[] = {"mixed", "message", "large 50", "rows 2"};
+      world w;
+      probe p[4];
+      world_open(&w);
+      w.server.spoil_at = at;
+      w.server.spoil_with = changes[change];
+      counted opening = counted_op();
+      assert_int_equal(world_connect_op(&w, &opening), ALOFT_OK);
+      for (unsigned which = 0; which < 4; which++) {
+        probe_init(&p[which], &w, sql[which]);
+        p[which].query.op.timeout_ns = ALOFT_SECONDS(40);
+        p[which].query.message = probe_message;
+        assert_int_equal(probe_start(&p[which]), ALOFT_OK);
+      }
+      const aloft_tds_info *info = finish_spoiled(&w, p, 4);
+      assert_int_equal(opening.done, 1);
+      assert_true(info->dead || info->connected);
+      all = w.server.sent > all && p[3].status == ALOFT_OK ? w.server.sent : all;
+      world_close(&w);
+    }
+  }
+  assert_true(all > 1000);
+}
+
 static void test_answer_then_close(void **state) {
   (void)state;
   world w;
@@ -821,6 +861,7 @@ int main(void) {
       cmocka_unit_test(test_back_pressure),
       cmocka_unit_test(test_any_split),
       cmocka_unit_test(test_killed_at_every_byte),
+      cmocka_unit_test(test_spoiled_at_every_byte),
       cmocka_unit_test(test_answer_then_close),
       cmocka_unit_test(test_closed_at_every_turn),
       cmocka_unit_test(test_closed_in_callbacks),

@@ -1,7 +1,7 @@
 /* The pool against a scripted server: limits, waiting, reset, the dead, close. */
 #include "tds_client.h"
 
-#include "connection.h"
+#include "tds_connection.h"
 
 typedef struct taking {
   aloft_tds_acquire acquire;

@@ -1,7 +1,7 @@
 /* The life of a connection: open, fail, close; and what its stream tells. */
 #include <string.h>
 
-#include "connection.h"
+#include "tds_connection.h"
 #include "heap.h"
 
 static const size_t TX_BYTES_MAX = (size_t)64 << 20;

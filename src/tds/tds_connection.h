@@ -1,16 +1,16 @@
 /* The inside of a connection to SQL Server, shared by the files of this folder.
  *
- * connection.c  life: open, fail, close; what the stream tells
- * settings.c    what a connect needs, from the connection string
- * receive.c     bytes from the stream to the reader, and whom they are for
- * login.c       PRELOGIN, LOGIN7 and the answer to it
- * session.c     what ENVCHANGE tells of the session
- * query.c       queries: started, waiting, sent, finished
- * step.c        the answer, step by step
- * values.c      columns and values of the current row
- * attention.c   cancel and timeout: what the wire still owes
- * detail.c      errors with their texts
- * pool.c        the pool
+ * tds_connection.c  life: open, fail, close; what the stream tells
+ * settings.c        what a connect needs, from the connection string
+ * receive.c         bytes from the stream to the reader, and whom they are for
+ * login.c           PRELOGIN, LOGIN7 and the answer to it
+ * session.c         what ENVCHANGE tells of the session
+ * query.c           queries: started, waiting, sent, finished
+ * step.c            the answer, step by step
+ * values.c          columns and values of the current row
+ * attention.c       cancel and timeout: what the wire still owes
+ * detail.c          errors with their texts
+ * pool.c            the pool
  *
  * The reader is never moved while someone may look at what it shows: from the moment a query is
  * finished until its `done` has run (`finished`), received bytes only gather. */
@@ -118,6 +118,11 @@ struct aloft_tds {
 
 static inline aloft_tds_query *alo_tds_query_of(aloft_op *op) {
   return ALOFT_CONTAINER(op, aloft_tds_query, op);
+}
+
+/* By severity, whatever the token: up to 10 it informs. */
+static inline bool alo_tds_is_error(const alo_tds_message *message) {
+  return message->severity > 10;
 }
 
 static inline bool alo_tds_flying(const aloft_tds_query *query) {
