@@ -6,6 +6,8 @@
 /* Events of one turn, so that one client's rows do not keep the others waiting. */
 enum { STEPS_IN_A_TURN = 256, BUSY_AGAIN_MS = 5 };
 
+enum { ENV_BEGIN_TRANSACTION = 8, ENV_COMMIT = 9, ENV_ROLLBACK = 10, ENV_RESET_DONE = 18 };
+
 static void step_due(alo_ops *ops, aloft_item *item);
 
 static const alo_item_kind step_kind = {step_due};
@@ -20,11 +22,21 @@ void alo_lite_go_on(alo_lite_connection *connection) {
   alo_ops_push(connection->lite->owner.ops, &connection->step);
 }
 
+/* Begins the answer's message; the first one after a reset tells of it. */
+static void begin(alo_lite_connection *connection) {
+  const aloft_bytes none = {NULL, 0};
+  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  if (connection->reset_done)
+    alo_tds_put_env_bytes(&connection->writer, ENV_RESET_DONE, none, none);
+  connection->reset_done = false;
+}
+
 void alo_lite_answer_begin(alo_lite_connection *connection) {
   connection->phase = ALO_LITE_RUNNING;
   connection->attention = connection->done_held = connection->some = false;
   connection->status_sent = false;
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  connection->error = connection->status = 0;
+  begin(connection);
   alo_lite_go_on(connection);
 }
 
@@ -52,7 +64,7 @@ static void finish(alo_lite_connection *connection) {
 
 void alo_lite_answer_done(alo_lite_connection *connection, uint16_t status) {
   const alo_tds_done done = {.token = 0xFD, .status = status};
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  begin(connection);
   alo_tds_put_done(&connection->writer, &done);
   finish(connection);
 }
@@ -62,8 +74,25 @@ void alo_lite_answer_error(alo_lite_connection *connection, int32_t number, uint
   const alo_engine_message message = {
       .number = number, .severity = severity, .state = 1, .line = 1, .text = text};
   const alo_tds_done done = {.token = 0xFD, .status = ALO_TDS_DONE_ERROR};
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  begin(connection);
   alo_lite_put_message(connection, &message);
+  alo_tds_put_done(&connection->writer, &done);
+  finish(connection);
+}
+
+static const alo_tds_type handle_type = {.token = ALO_TDS_INTN, .size = 4};
+
+static void put_handle(alo_lite_connection *connection, aloft_text name, int32_t handle) {
+  alo_tds_put_return_value(&connection->writer, 0, name, &handle_type);
+  alo_tds_put_int64(&connection->writer, &handle_type, handle);
+}
+
+void alo_lite_answer_procedure(alo_lite_connection *connection, aloft_text name, int32_t handle) {
+  const alo_tds_done done = {.token = 0xFE};
+  begin(connection);
+  alo_tds_put_return_status(&connection->writer, 0);
+  if (handle)
+    put_handle(connection, name, handle);
   alo_tds_put_done(&connection->writer, &done);
   finish(connection);
 }
@@ -79,12 +108,16 @@ static void release_done(alo_lite_connection *connection, bool more) {
   alo_tds_put_done(&connection->writer, &connection->held);
 }
 
+static uint16_t in_transaction(const alo_lite_connection *connection) {
+  return alo_session_transaction(connection->session) ? ALO_TDS_DONE_INXACT : 0;
+}
+
 static void hold_done(alo_lite_connection *connection, const alo_event *event) {
-  bool transaction = alo_session_transaction(connection->session) != 0;
+  connection->status = event->failed ? connection->error : 0;
   connection->held = (alo_tds_done){.token = connection->procedure ? 0xFF : 0xFD,
                                     .status = (uint16_t)((event->failed ? ALO_TDS_DONE_ERROR : 0) |
                                                          (event->counted ? ALO_TDS_DONE_COUNT : 0) |
-                                                         (transaction ? ALO_TDS_DONE_INXACT : 0)),
+                                                         in_transaction(connection)),
                                     .command = event->command,
                                     .rows = event->counted ? event->rows : 0};
   connection->done_held = true;
@@ -183,13 +216,13 @@ static void put_transaction(alo_lite_connection *connection, const alo_event *ev
   alo_tds_writer *writer = &connection->writer;
   switch (event->transaction) {
   case ALO_TRANSACTION_BEGUN:
-    alo_tds_put_env_bytes(writer, 8, given, none);
+    alo_tds_put_env_bytes(writer, ENV_BEGIN_TRANSACTION, given, none);
     break;
   case ALO_TRANSACTION_COMMITTED:
-    alo_tds_put_env_bytes(writer, 9, none, given);
+    alo_tds_put_env_bytes(writer, ENV_COMMIT, none, given);
     break;
   case ALO_TRANSACTION_ROLLED_BACK:
-    alo_tds_put_env_bytes(writer, 10, none, given);
+    alo_tds_put_env_bytes(writer, ENV_ROLLBACK, none, given);
     break;
   }
 }
@@ -199,19 +232,51 @@ static void put_database(alo_lite_connection *connection, const alo_event *event
   alo_tds_put_env_text(&connection->writer, 1, event->text, before);
 }
 
-/* RETURNSTATUS comes before the output parameters. */
+/* RETURNSTATUS comes before the output parameters, of which a new handle is the first. */
 static void put_status(alo_lite_connection *connection) {
-  if (!connection->status_sent)
-    alo_tds_put_return_status(&connection->writer, 0);
+  if (connection->status_sent)
+    return;
+  alo_tds_put_return_status(&connection->writer, connection->status);
   connection->status_sent = true;
+  if (connection->handle)
+    put_handle(connection, connection->handle_name, connection->handle);
+  connection->handle = 0;
+}
+
+/* What came in as a type without NULL may go out as NULL. */
+static alo_tds_type nullable_type(const alo_tds_type *type) {
+  alo_tds_type wide = *type;
+  switch (type->token) {
+  case ALO_TDS_INT1:
+  case ALO_TDS_INT2:
+  case ALO_TDS_INT4:
+  case ALO_TDS_INT8:
+    wide.token = ALO_TDS_INTN;
+    break;
+  case ALO_TDS_BIT:
+    wide.token = ALO_TDS_BITN;
+    break;
+  case ALO_TDS_FLT4:
+  case ALO_TDS_FLT8:
+    wide.token = ALO_TDS_FLTN;
+    break;
+  case ALO_TDS_DATETIM4:
+  case ALO_TDS_DATETIME:
+    wide.token = ALO_TDS_DATETIMN;
+    break;
+  default:
+    break;
+  }
+  return wide;
 }
 
 static void put_return_value(alo_lite_connection *connection, const alo_event *event) {
   const alo_engine_parameter *parameter = event->parameter;
+  const alo_tds_type type = nullable_type(&parameter->type);
   put_status(connection);
   alo_tds_put_return_value(&connection->writer, (uint16_t)event->parameter_index, parameter->name,
-                           &parameter->type);
-  put_value(&connection->writer, &parameter->type, &parameter->value);
+                           &type);
+  put_value(&connection->writer, &type, &parameter->value);
 }
 
 /* ---- the end of a batch ---- */
@@ -220,10 +285,10 @@ static void end_batch(alo_lite_connection *connection) {
   release_done(connection, connection->procedure);
   if (connection->procedure) {
     put_status(connection);
-    const alo_tds_done done = {.token = 0xFE, .status = 0};
+    const alo_tds_done done = {.token = 0xFE, .status = in_transaction(connection)};
     alo_tds_put_done(&connection->writer, &done);
   } else if (!connection->some) {
-    const alo_tds_done done = {.token = 0xFD, .status = 0};
+    const alo_tds_done done = {.token = 0xFD, .status = in_transaction(connection)};
     alo_tds_put_done(&connection->writer, &done);
   }
   connection->phase = ALO_LITE_IDLE;
@@ -236,8 +301,10 @@ static void end_batch(alo_lite_connection *connection) {
 
 static void end_interrupted(alo_lite_connection *connection) {
   release_done(connection, true);
-  const alo_tds_done done = {.token = 0xFD, .status = ALO_TDS_DONE_ATTN};
+  const uint16_t status = ALO_TDS_DONE_ATTN | in_transaction(connection);
+  const alo_tds_done done = {.token = 0xFD, .status = status};
   alo_tds_put_done(&connection->writer, &done);
+  connection->handle = 0;
   connection->lite->counters.stopped++;
   alo_lite_log(connection, "statement stopped by ATTENTION", (aloft_text){NULL, 0});
   connection->attention = false;

@@ -1,7 +1,10 @@
 #include "lite_connection.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ACCEPTS_IN_A_TURN = 64, ACCEPT_AGAIN_MS = 100 };
 
 void alo_lite_log(alo_lite_connection *connection, const char *what, aloft_text text) {
   FILE *log = connection->lite->log;
@@ -27,6 +30,8 @@ static void bury(alo_ops *ops, aloft_item *item) {
   alo_stream_fini(&connection->stream);
   alo_buffer_fini(&connection->message);
   alo_buffer_fini(&connection->out);
+  alo_prepared_clear(&connection->prepared);
+  alo_lite_let_go(connection->handle_name);
   free(connection->types);
   free(connection);
 }
@@ -67,8 +72,17 @@ void alo_lite_protocol_error(alo_lite_connection *connection, const char *reason
 
 /* ---- output ---- */
 
+static void free_if_large(alo_buffer *buffer) {
+  if (alo_buffer_size(buffer) == 0 && buffer->room > ALO_LITE_KEPT_MAX)
+    alo_buffer_fini(buffer);
+}
+
 void alo_lite_send(alo_lite_connection *connection) {
   alo_buffer *out = &connection->out;
+  if (connection->writer.failed != ALOFT_OK) { /* no end of it can make it right */
+    alo_lite_protocol_error(connection, "an answer is over lite's limit or memory");
+    return;
+  }
   size_t whole = alo_tds_writer_whole(&connection->writer);
   if (whole == 0)
     return;
@@ -78,6 +92,7 @@ void alo_lite_send(alo_lite_connection *connection) {
   }
   alo_buffer_take(out, whole);
   alo_tds_writer_taken(&connection->writer, whole);
+  free_if_large(out);
   alo_stream_send(&connection->stream);
 }
 
@@ -120,11 +135,24 @@ static void message_in(alo_lite_connection *connection) {
 }
 
 static bool collect(alo_lite_connection *connection, aloft_bytes payload) {
-  if (connection->phase == ALO_LITE_RUNNING)
-    return true; /* only ATTENTION may come, and it has no payload */
-  if (alo_buffer_append(&connection->message, payload.data, payload.size) == ALOFT_OK)
+  if (connection->phase == ALO_LITE_RUNNING) {
+    if (connection->frames.type == ALO_TDS_ATTENTION)
+      return true;
+    alo_lite_protocol_error(connection, "a request came while another runs");
+    return false;
+  }
+  bool logging_in = connection->phase == ALO_LITE_PRELOGIN || connection->phase == ALO_LITE_LOGIN;
+  size_t size = alo_buffer_size(&connection->message);
+  if (logging_in &&
+      (payload.size > ALO_LITE_LOGIN_MAX || size > ALO_LITE_LOGIN_MAX - payload.size)) {
+    alo_lite_protocol_error(connection, "a login is over 128 KiB");
+    return false;
+  }
+  aloft_status status = alo_buffer_append(&connection->message, payload.data, payload.size);
+  if (status == ALOFT_OK)
     return true;
-  alo_lite_protocol_error(connection, "a request is over 64 MiB");
+  alo_lite_protocol_error(connection, status == ALOFT_FULL ? "a request is over 64 MiB"
+                                                           : "no memory for a request");
   return false;
 }
 
@@ -150,8 +178,10 @@ static void take_frames(alo_lite_connection *connection, aloft_bytes *input) {
       break;
     case ALO_TDS_FRAME_END:
       message_in(connection);
-      if (!connection->gone)
-        alo_buffer_take(&connection->message, alo_buffer_size(&connection->message));
+      if (connection->gone)
+        return;
+      alo_buffer_take(&connection->message, alo_buffer_size(&connection->message));
+      free_if_large(&connection->message);
       break;
     }
   }
@@ -163,9 +193,14 @@ static void read_in(alo_lite_connection *connection) {
     alo_block *block = rx->first;
     aloft_bytes input = {block->data + block->begin, block->end - block->begin};
     size_t size = input.size;
+    bool secret = connection->phase == ALO_LITE_LOGIN;
     take_frames(connection, &input);
+    if (secret) /* the block is used again, by anyone on this loop */
+      explicit_bzero(block->data + block->begin, size - input.size);
     alo_stream_drop(&connection->stream, size - input.size);
   }
+  if (connection->closing) /* nothing of it will be looked at */
+    alo_stream_drop(&connection->stream, rx->size);
 }
 
 static void stream_event(alo_stream *stream, alo_stream_event event) {
@@ -218,25 +253,50 @@ static void welcome(alo_lite_connection *connection) {
   alo_timer_set(&lite->owner, &connection->timer, lite->login_timeout_ns, login_took_too_long);
 }
 
-static bool accept_one(alo_lite *lite) {
+/* 0, or the errno: EAGAIN when none waits. */
+static int accept_one(alo_lite *lite) {
   alo_lite_connection *connection = calloc(1, sizeof *connection);
   if (!connection)
-    return false;
+    return ENOMEM;
   connection->lite = lite;
   alo_stream_init(&connection->stream, lite->loop, (size_t)256 << 20);
   connection->stream.event = stream_event;
   bool accepted = alo_stream_accept(&connection->stream, lite->listener);
   if (accepted && lite->counters.open < lite->connections_max) {
     welcome(connection);
-    return true;
+    return 0;
   }
   lite->counters.refused += accepted;
+  int error = accepted ? 0 : connection->stream.error;
   alo_stream_fini(&connection->stream);
   free(connection);
-  return accepted;
+  return error;
+}
+
+static void accept_again(alo_timer *timer) {
+  alo_lite *lite = ALOFT_CONTAINER(timer, alo_lite, accept_again);
+  lite->loop->driver->methods->interest(lite->listener, ALO_READABLE);
+}
+
+/* The listener stays ready until the connection has been taken: it must not be looked at
+ * meanwhile, or the loop spins. */
+static void rest(alo_lite *lite, int error) {
+  lite->loop->driver->methods->interest(lite->listener, 0);
+  alo_timer_set(&lite->owner, &lite->accept_again, ALOFT_MILLISECONDS(ACCEPT_AGAIN_MS),
+                accept_again);
+  if (lite->log)
+    fprintf(lite->log, "cannot accept a connection: %s\n", strerror(error));
 }
 
 void alo_lite_accept(alo_lite *lite) {
-  while (accept_one(lite))
-    continue;
+  for (int i = 0; i < ACCEPTS_IN_A_TURN; i++) {
+    int error = accept_one(lite);
+    if (error == EAGAIN)
+      return;
+    /* Any other error is that of one connection, which has gone. */
+    if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
+      rest(lite, error);
+      return;
+    }
+  }
 }

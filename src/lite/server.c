@@ -52,6 +52,7 @@ aloft_status alo_lite_open(alo_lite **made, aloft_loop *loop, const alo_lite_con
   lite->login_timeout_ns = config->login_timeout_ns ? config->login_timeout_ns : ALOFT_SECONDS(30);
   lite->next_spid = 51; /* the lower ones are SQL Server's own */
   lite->log = config->log;
+  lite->stopping = config->stopping;
   lite->user = copy(config->user, &lite->user_size);
   lite->password = copy(config->password, &lite->password_size);
   aloft_status status = lite->user && lite->password ? ALOFT_OK : ALOFT_NO_MEMORY;
@@ -81,6 +82,7 @@ void alo_lite_close(alo_lite *lite) {
   if (!lite)
     return;
   lite->loop->driver->methods->shut(lite->listener);
+  alo_timer_clear(&lite->accept_again);
   while (lite->connections)
     alo_lite_drop(lite->connections);
   /* What was queued for them runs now, and frees them. */
