@@ -98,9 +98,8 @@ void alo_lite_send(alo_lite_connection *connection) {
 
 /* ---- input ---- */
 
-/* The message that has just ended, whatever was being done. */
+/* The message that has just ended; its type fits the phase. */
 static void message_in(alo_lite_connection *connection) {
-  uint8_t type = connection->frames.type;
   aloft_bytes payload = {connection->message.data + connection->message.begin,
                          alo_buffer_size(&connection->message)};
   if (connection->frames.status & ALO_TDS_STATUS_IGNORE && connection->phase == ALO_LITE_IDLE) {
@@ -111,49 +110,49 @@ static void message_in(alo_lite_connection *connection) {
   }
   switch (connection->phase) {
   case ALO_LITE_PRELOGIN:
-    if (type == ALO_TDS_PRELOGIN)
-      alo_lite_prelogin(connection, payload);
-    else
-      alo_lite_protocol_error(connection, "the first message is not PRELOGIN");
+    alo_lite_prelogin(connection, payload);
     return;
   case ALO_LITE_LOGIN:
-    if (type == ALO_TDS_LOGIN7)
-      alo_lite_login(connection, payload);
-    else
-      alo_lite_protocol_error(connection, "the second message is not LOGIN7");
+    alo_lite_login(connection, payload);
     return;
   case ALO_LITE_IDLE:
-    alo_lite_request(connection, type, payload);
+    alo_lite_request(connection, connection->frames.type, payload);
     return;
   case ALO_LITE_RUNNING:
-    if (type == ALO_TDS_ATTENTION)
-      connection->attention = true;
-    else
-      alo_lite_protocol_error(connection, "a request came while another runs");
+    connection->attention = true;
     return;
   }
 }
 
-static bool collect(alo_lite_connection *connection, aloft_bytes payload) {
-  if (connection->phase == ALO_LITE_RUNNING) {
-    if (connection->frames.type == ALO_TDS_ATTENTION)
-      return true;
-    alo_lite_protocol_error(connection, "a request came while another runs");
-    return false;
+/* Known as soon as its header is there: who speaks another protocol is not waited for. */
+static const char *wrong_type(const alo_lite_connection *connection) {
+  uint8_t type = connection->frames.type;
+  switch (connection->phase) {
+  case ALO_LITE_PRELOGIN:
+    return type == ALO_TDS_PRELOGIN ? NULL : "the first message is not PRELOGIN";
+  case ALO_LITE_LOGIN:
+    return type == ALO_TDS_LOGIN7 ? NULL : "the second message is not LOGIN7";
+  case ALO_LITE_RUNNING:
+    return type == ALO_TDS_ATTENTION ? NULL : "a request came while another runs";
+  default:
+    return NULL;
   }
-  bool logging_in = connection->phase == ALO_LITE_PRELOGIN || connection->phase == ALO_LITE_LOGIN;
-  size_t size = alo_buffer_size(&connection->message);
-  if (logging_in &&
-      (payload.size > ALO_LITE_LOGIN_MAX || size > ALO_LITE_LOGIN_MAX - payload.size)) {
+}
+
+static bool has_logged_in(const alo_lite_connection *connection) {
+  return connection->phase == ALO_LITE_IDLE || connection->phase == ALO_LITE_RUNNING;
+}
+
+static void collect(alo_lite_connection *connection, aloft_bytes payload) {
+  size_t size = alo_buffer_size(&connection->message) + payload.size;
+  if (!has_logged_in(connection) && size > ALO_LITE_LOGIN_MAX) {
     alo_lite_protocol_error(connection, "a login is over 128 KiB");
-    return false;
+    return;
   }
   aloft_status status = alo_buffer_append(&connection->message, payload.data, payload.size);
-  if (status == ALOFT_OK)
-    return true;
-  alo_lite_protocol_error(connection, status == ALOFT_FULL ? "a request is over 64 MiB"
-                                                           : "no memory for a request");
-  return false;
+  if (status != ALOFT_OK)
+    alo_lite_protocol_error(connection, status == ALOFT_FULL ? "a request is over 64 MiB"
+                                                             : "no memory for a request");
 }
 
 static void session_reset_wanted(alo_lite_connection *connection) {
@@ -162,34 +161,50 @@ static void session_reset_wanted(alo_lite_connection *connection) {
     connection->reset_wanted = true;
 }
 
+static bool at_end(const alo_lite_connection *connection) {
+  return connection->gone || connection->closing || connection->doomed;
+}
+
+static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, aloft_bytes payload) {
+  switch (frame) {
+  case ALO_TDS_FRAME_BROKEN:
+    alo_lite_protocol_error(connection, connection->frames.broken);
+    return;
+  case ALO_TDS_FRAME_PAYLOAD:
+    session_reset_wanted(connection);
+    collect(connection, payload);
+    return;
+  case ALO_TDS_FRAME_END:
+    session_reset_wanted(connection);
+    message_in(connection);
+    if (connection->gone)
+      return;
+    alo_buffer_take(&connection->message, alo_buffer_size(&connection->message));
+    free_if_large(&connection->message);
+    return;
+  case ALO_TDS_FRAME_NEED:
+    return;
+  }
+}
+
 static void take_frames(alo_lite_connection *connection, aloft_bytes *input) {
-  aloft_bytes payload;
-  while (!connection->gone && !connection->closing && !connection->doomed) {
-    switch (alo_tds_frames_next(&connection->frames, input, &payload)) {
-    case ALO_TDS_FRAME_NEED:
+  while (!at_end(connection)) {
+    aloft_bytes payload = {NULL, 0};
+    alo_tds_frame frame = alo_tds_frames_next(&connection->frames, input, &payload);
+    bool known = frame == ALO_TDS_FRAME_END || connection->frames.inside;
+    const char *wrong = known ? wrong_type(connection) : NULL;
+    if (wrong)
+      alo_lite_protocol_error(connection, wrong);
+    else
+      take_frame(connection, frame, payload);
+    if (frame == ALO_TDS_FRAME_NEED)
       return;
-    case ALO_TDS_FRAME_BROKEN:
-      alo_lite_protocol_error(connection, connection->frames.broken);
-      return;
-    case ALO_TDS_FRAME_PAYLOAD:
-      session_reset_wanted(connection);
-      if (!collect(connection, payload))
-        return;
-      break;
-    case ALO_TDS_FRAME_END:
-      message_in(connection);
-      if (connection->gone)
-        return;
-      alo_buffer_take(&connection->message, alo_buffer_size(&connection->message));
-      free_if_large(&connection->message);
-      break;
-    }
   }
 }
 
 static void read_in(alo_lite_connection *connection) {
   alo_chain *rx = &connection->stream.rx;
-  while (!connection->gone && !connection->closing && !connection->doomed && rx->size) {
+  while (!at_end(connection) && rx->size) {
     alo_block *block = rx->first;
     aloft_bytes input = {block->data + block->begin, block->end - block->begin};
     size_t size = input.size;
