@@ -33,7 +33,7 @@ static void begin(alo_lite_connection *connection) {
 
 void alo_lite_answer_begin(alo_lite_connection *connection) {
   connection->phase = ALO_LITE_RUNNING;
-  connection->attention = connection->done_held = connection->some = false;
+  connection->attention = connection->done_held = false;
   connection->status_sent = false;
   connection->error = connection->status = 0;
   begin(connection);
@@ -114,6 +114,7 @@ static uint16_t in_transaction(const alo_lite_connection *connection) {
 
 static void hold_done(alo_lite_connection *connection, const alo_event *event) {
   connection->status = event->failed ? connection->error : 0;
+  connection->error = 0;
   connection->held = (alo_tds_done){.token = connection->procedure ? 0xFF : 0xFD,
                                     .status = (uint16_t)((event->failed ? ALO_TDS_DONE_ERROR : 0) |
                                                          (event->counted ? ALO_TDS_DONE_COUNT : 0) |
@@ -121,6 +122,12 @@ static void hold_done(alo_lite_connection *connection, const alo_event *event) {
                                     .command = event->command,
                                     .rows = event->counted ? event->rows : 0};
   connection->done_held = true;
+}
+
+static void put_message(alo_lite_connection *connection, const alo_engine_message *message) {
+  if (message->severity > 10)
+    connection->error = message->number;
+  alo_lite_put_message(connection, message);
 }
 
 static bool remember_types(alo_lite_connection *connection, const alo_event *event) {
@@ -156,6 +163,15 @@ static void put_result(alo_lite_connection *connection, const alo_event *event) 
   free(columns);
 }
 
+/* The engine keeps them as they are on the wire. */
+static void put_uuid(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes wire) {
+  aloft_tds_uuid uuid;
+  if (alo_tds_value_uuid(type, wire.data, wire.size, &uuid))
+    alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
+  else
+    alo_tds_put_uuid(writer, type, &uuid);
+}
+
 static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
                       const alo_engine_value *value) {
   const aloft_tds_decimal decimal = {.low = value->decimal.low,
@@ -185,8 +201,10 @@ static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
     break;
   case ALOFT_TDS_BINARY:
   case ALOFT_TDS_VARBINARY:
-  case ALOFT_TDS_UNIQUEIDENTIFIER:
     alo_tds_put_bytes(writer, type, value->bytes);
+    break;
+  case ALOFT_TDS_UNIQUEIDENTIFIER:
+    put_uuid(writer, type, value->bytes);
     break;
   case ALOFT_TDS_DATE:
   case ALOFT_TDS_TIME:
@@ -236,7 +254,8 @@ static void put_database(alo_lite_connection *connection, const alo_event *event
 static void put_status(alo_lite_connection *connection) {
   if (connection->status_sent)
     return;
-  alo_tds_put_return_status(&connection->writer, connection->status);
+  alo_tds_put_return_status(&connection->writer,
+                            connection->error ? connection->error : connection->status);
   connection->status_sent = true;
   if (connection->handle)
     put_handle(connection, connection->handle_name, connection->handle);
@@ -281,15 +300,20 @@ static void put_return_value(alo_lite_connection *connection, const alo_event *e
 
 /* ---- the end of a batch ---- */
 
+static void put_last_done(alo_lite_connection *connection, uint8_t token) {
+  const uint16_t error = connection->error ? ALO_TDS_DONE_ERROR : 0;
+  const alo_tds_done done = {.token = token, .status = error | in_transaction(connection)};
+  alo_tds_put_done(&connection->writer, &done);
+}
+
 static void end_batch(alo_lite_connection *connection) {
+  bool last = connection->done_held;
   release_done(connection, connection->procedure);
   if (connection->procedure) {
     put_status(connection);
-    const alo_tds_done done = {.token = 0xFE, .status = in_transaction(connection)};
-    alo_tds_put_done(&connection->writer, &done);
-  } else if (!connection->some) {
-    const alo_tds_done done = {.token = 0xFD, .status = in_transaction(connection)};
-    alo_tds_put_done(&connection->writer, &done);
+    put_last_done(connection, 0xFE);
+  } else if (!last) { /* the last token was another one */
+    put_last_done(connection, 0xFD);
   }
   connection->phase = ALO_LITE_IDLE;
   finish(connection);
@@ -347,7 +371,6 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
     break;
   }
   release_done(connection, true);
-  connection->some = true;
   if (event->kind == ALO_EVENT_RESULT)
     put_result(connection, event);
   else if (event->kind == ALO_EVENT_ROW)
@@ -355,7 +378,7 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
   else if (event->kind == ALO_EVENT_DONE)
     hold_done(connection, event);
   else if (event->kind == ALO_EVENT_MESSAGE)
-    alo_lite_put_message(connection, &event->message);
+    put_message(connection, &event->message);
   else if (event->kind == ALO_EVENT_DATABASE)
     put_database(connection, event);
   else if (event->kind == ALO_EVENT_TRANSACTION)

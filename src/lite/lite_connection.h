@@ -43,7 +43,6 @@ struct alo_lite_connection {
   bool stepping, waiting; /* queued; or parked on the timer or on output */
   bool attention;         /* an ATTENTION has come for the running batch */
   bool procedure;         /* the batch came as RPC */
-  bool some;              /* the answer holds something */
   bool reset_wanted;      /* RESETCONNECTION stood in a request's first packet */
   bool reset_done;        /* the next answer tells of it */
   bool inside;            /* the engine is being stepped */

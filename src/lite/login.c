@@ -61,7 +61,7 @@ static void put_info(alo_lite_connection *connection, int32_t number, const char
                      aloft_text name) {
   char text[TEXT_ROOM];
   const alo_engine_message message = {
-      .number = number, .severity = 10, .state = 1, .line = 1, .text = fill(text, format, name)};
+      .number = number, .state = 2, .line = 1, .text = fill(text, format, name)};
   alo_lite_put_message(connection, &message);
 }
 

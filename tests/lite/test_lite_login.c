@@ -41,7 +41,7 @@ static void right_login(void **state) {
   alo_tds_login other = right;
   other.database = ALOFT_TEXT("TEST");
   other.utf8_feature = true;
-  expect_login(&other, "env 1 0 test|\ninfo 5701 10 1 1 Changed database context to 'test'.", true);
+  expect_login(&other, "env 1 0 test|\ninfo 5701 0 2 1 Changed database context to 'test'.", true);
   expect_login(&other, "feature 10 01\n", true);
   other.tds_version = 0x730B0003;
   other.utf8_feature = false;
