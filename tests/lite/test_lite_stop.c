@@ -106,8 +106,8 @@ static void in_waitfor(void **state) {
   open_world(&world, &peer, WORLD_SIM);
   peer_clear(&peer);
   peer_send_batch(&peer, "SELECT 1 AS a WAITFOR DELAY '10:00:00' SELECT 2 AS a", 0);
-  while (peer.seen.rows == 0)
-    world_turn(&world);
+  for (int i = 0; i < 10; i++)
+    assert_int_equal(aloft_loop_turn(world.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   uint64_t begun = world.driver->methods->now(world.driver);
   peer_attention(&peer);
   assert_string_equal(peer_wait(&peer, 1), "columns a int\nrow 1\ndone FD 0011 193 1\n" STOPPED);
@@ -221,7 +221,7 @@ static void at_any_moment(void **state) {
     peer_send_batch(&peer, "SELECT a.a FROM n AS a CROSS JOIN n AS b WAITFOR DELAY '00:00:00.001'",
                     0);
     for (uint64_t i = 0; i < seed * 2; i++)
-      world_turn(&world);
+      assert_int_equal(aloft_loop_turn(world.loop, ALOFT_MICROSECONDS(100)), ALOFT_OK);
     peer_attention(&peer);
     while (!strstr(peer.seen.text, STOPPED))
       world_turn(&world);
