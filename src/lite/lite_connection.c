@@ -100,8 +100,9 @@ void alo_lite_send(alo_lite_connection *connection) {
 
 /* The message that has just ended; its type fits the phase. */
 static void message_in(alo_lite_connection *connection) {
-  aloft_bytes payload = {connection->message.data + connection->message.begin,
-                         alo_buffer_size(&connection->message)};
+  const alo_buffer *message = &connection->message;
+  size_t size = alo_buffer_size(message);
+  aloft_bytes payload = {size ? message->data + message->begin : NULL, size};
   if (connection->frames.status & ALO_TDS_STATUS_IGNORE && connection->phase == ALO_LITE_IDLE) {
     connection->lite->counters.ignored++;
     alo_lite_log(connection, "request taken back", (aloft_text){NULL, 0});
