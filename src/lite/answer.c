@@ -323,10 +323,13 @@ static void end_batch(alo_lite_connection *connection) {
   }
 }
 
+/* As SQL Server does: the answer ends with an error, and the acknowledgement is a message of its
+ * own. tedious waits for the two. */
 static void end_interrupted(alo_lite_connection *connection) {
+  const uint16_t transaction = in_transaction(connection);
+  const alo_tds_done done = {.token = connection->procedure ? 0xFE : 0xFD,
+                             .status = ALO_TDS_DONE_ERROR | transaction};
   release_done(connection, true);
-  const uint16_t status = ALO_TDS_DONE_ATTN | in_transaction(connection);
-  const alo_tds_done done = {.token = 0xFD, .status = status};
   alo_tds_put_done(&connection->writer, &done);
   connection->handle = 0;
   connection->lite->counters.stopped++;
@@ -334,6 +337,8 @@ static void end_interrupted(alo_lite_connection *connection) {
   connection->attention = false;
   connection->phase = ALO_LITE_IDLE;
   finish(connection);
+  if (!connection->gone)
+    alo_lite_answer_done(connection, ALO_TDS_DONE_ATTN | transaction);
 }
 
 /* ---- stepping ---- */

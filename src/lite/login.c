@@ -36,6 +36,15 @@ void alo_lite_prelogin(alo_lite_connection *connection, aloft_bytes payload) {
   }
   connection->phase = ALO_LITE_LOGIN;
   alo_lite_send(connection);
+  if (connection->gone || !asked.has_encryption)
+    return;
+  /* Some clients that were told to encrypt would go on and send the password in the clear. */
+  if (asked.encryption == ALO_TDS_ENCRYPT_ON || asked.encryption == ALO_TDS_ENCRYPT_REQ) {
+    connection->lite->counters.refused++;
+    alo_lite_log(connection, "login refused",
+                 ALOFT_TEXT("the client wants encryption, which lite does not have"));
+    alo_lite_drop_later(connection);
+  }
 }
 
 /* Takes as long for a wrong password as for a right one. */

@@ -101,7 +101,7 @@ static void unsupported_logins(void **state) {
   expect_login(&login, refused, false);
 }
 
-/* lite has no TLS and says so, whatever is wished for. */
+/* lite has no TLS and says so, whatever is wished for; who insists on it is not let in. */
 static void prelogin_answers(void **state) {
   static const uint8_t wishes[] = {ALO_TDS_ENCRYPT_OFF, ALO_TDS_ENCRYPT_ON, ALO_TDS_ENCRYPT_NOT_SUP,
                                    ALO_TDS_ENCRYPT_REQ};
@@ -117,6 +117,16 @@ static void prelogin_answers(void **state) {
     assert_true(peer.prelogin.has_encryption);
     assert_int_equal(peer.prelogin.encryption, ALO_TDS_ENCRYPT_NOT_SUP);
     assert_int_equal(peer.prelogin.version[0], 16);
+    if (wishes[i] == ALO_TDS_ENCRYPT_ON || wishes[i] == ALO_TDS_ENCRYPT_REQ) {
+      peer_send_login(&peer, NULL);
+      peer_wait_end(&peer);
+      assert_int_equal(world_counters(&world).refused, 1);
+      assert_true(world_logged(&world, "the client wants encryption"));
+    } else {
+      peer_send_login(&peer, NULL);
+      peer_wait(&peer, 1);
+      assert_int_equal(world_counters(&world).logins, 1);
+    }
     peer_close(&peer);
     world_close(&world);
   }
