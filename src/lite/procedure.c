@@ -20,11 +20,11 @@ typedef struct call call;
 
 typedef struct procedure {
   const char *name;
-  uint16_t number;
-  parameter_role roles[ROLES_MAX];
-  size_t required;
-  bool values; /* the parameters of the statement follow */
   void (*run)(alo_lite_connection *connection, call *self);
+  size_t required;
+  parameter_role roles[ROLES_MAX];
+  uint16_t number;
+  bool values; /* the parameters of the statement follow */
 } procedure;
 
 struct call {
@@ -271,26 +271,34 @@ static void unprepare(alo_lite_connection *connection, call *self) {
 }
 
 static const procedure procedures[] = {
-    {"sp_executesql",
-     ALO_TDS_SP_EXECUTESQL,
-     {ROLE_STATEMENT, ROLE_DECLARATIONS},
-     1,
-     true,
-     execute_sql},
-    {"sp_prepare",
-     ALO_TDS_SP_PREPARE,
-     {ROLE_NEW_HANDLE, ROLE_DECLARATIONS, ROLE_STATEMENT, ROLE_OPTIONS},
-     3,
-     false,
-     prepare},
-    {"sp_prepexec",
-     ALO_TDS_SP_PREPEXEC,
-     {ROLE_NEW_HANDLE, ROLE_DECLARATIONS, ROLE_STATEMENT},
-     3,
-     true,
-     prepare_and_execute},
-    {"sp_execute", ALO_TDS_SP_EXECUTE, {ROLE_HANDLE}, 1, true, execute},
-    {"sp_unprepare", ALO_TDS_SP_UNPREPARE, {ROLE_HANDLE}, 1, false, unprepare},
+    {.name = "sp_executesql",
+     .number = ALO_TDS_SP_EXECUTESQL,
+     .roles = {ROLE_STATEMENT, ROLE_DECLARATIONS},
+     .required = 1,
+     .values = true,
+     .run = execute_sql},
+    {.name = "sp_prepare",
+     .number = ALO_TDS_SP_PREPARE,
+     .roles = {ROLE_NEW_HANDLE, ROLE_DECLARATIONS, ROLE_STATEMENT, ROLE_OPTIONS},
+     .required = 3,
+     .run = prepare},
+    {.name = "sp_prepexec",
+     .number = ALO_TDS_SP_PREPEXEC,
+     .roles = {ROLE_NEW_HANDLE, ROLE_DECLARATIONS, ROLE_STATEMENT},
+     .required = 3,
+     .values = true,
+     .run = prepare_and_execute},
+    {.name = "sp_execute",
+     .number = ALO_TDS_SP_EXECUTE,
+     .roles = {ROLE_HANDLE},
+     .required = 1,
+     .values = true,
+     .run = execute},
+    {.name = "sp_unprepare",
+     .number = ALO_TDS_SP_UNPREPARE,
+     .roles = {ROLE_HANDLE},
+     .required = 1,
+     .run = unprepare},
 };
 
 /* ---- the request ---- */
