@@ -209,7 +209,7 @@ static void read_in(alo_lite_connection *connection) {
     alo_block *block = rx->first;
     aloft_bytes input = {block->data + block->begin, block->end - block->begin};
     size_t size = input.size;
-    bool secret = connection->phase == ALO_LITE_LOGIN;
+    bool secret = !has_logged_in(connection);
     take_frames(connection, &input);
     if (secret) /* the block is used again, by anyone on this loop */
       explicit_bzero(block->data + block->begin, size - input.size);

@@ -17,16 +17,19 @@ static uint64_t engine_clock(void *context) {
   return world->clock_ns + world->driver->methods->now(world->driver);
 }
 
+const aloft_allocator *world_allocator;
+
 static void open_loop(lite_world *world, world_network network, uint64_t seed,
                       const alo_sim_faults *faults) {
   static const alo_sim_faults none;
+  const aloft_loop_config config = {.size = sizeof config, .allocator = world_allocator};
   if (network == WORLD_SIM) {
     world->driver = alo_driver_sim_open(&alo_heap_default, seed, faults ? faults : &none);
     assert_non_null(world->driver);
-    assert_int_equal(alo_loop_open_on(&world->loop, NULL, world->driver), ALOFT_OK);
+    assert_int_equal(alo_loop_open_on(&world->loop, &config, world->driver), ALOFT_OK);
     return;
   }
-  assert_int_equal(aloft_loop_open(&world->loop, NULL), ALOFT_OK);
+  assert_int_equal(aloft_loop_open(&world->loop, &config), ALOFT_OK);
   world->driver = world->loop->driver;
 }
 

@@ -41,6 +41,9 @@ struct lite_world {
   void *at_statement_context;
 };
 
+/* What the loops of worlds to be opened allocate with; NULL: the default. */
+extern const aloft_allocator *world_allocator;
+
 typedef enum world_network { WORLD_UV, WORLD_SIM } world_network;
 
 /* `config`: what differs from the default; user, password, address and log are filled in. NULL: an

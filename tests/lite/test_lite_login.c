@@ -331,6 +331,93 @@ static void refused_flood(void **state) {
   world_close(&world);
 }
 
+/* ---- the password in memory ---- */
+
+enum { PIECES_MAX = 4096 };
+
+typedef struct piece {
+  uint8_t *data;
+  size_t size;
+} piece;
+
+static piece pieces[PIECES_MAX];
+
+static void note_piece(void *data, size_t size) {
+  for (size_t i = 0; i < PIECES_MAX; i++)
+    if (!pieces[i].data) {
+      pieces[i] = (piece){data, size};
+      return;
+    }
+  fail_msg("too many pieces");
+}
+
+static void forget_piece(const void *data) {
+  for (size_t i = 0; i < PIECES_MAX; i++)
+    if (pieces[i].data == data)
+      pieces[i] = (piece){NULL, 0};
+}
+
+static void *take_piece(void *context, size_t size) {
+  (void)context;
+  void *data = calloc(1, size);
+  note_piece(data, size);
+  return data;
+}
+
+static void *resize_piece(void *context, void *memory, size_t before, size_t size) {
+  (void)context;
+  (void)before;
+  forget_piece(memory);
+  void *data = realloc(memory, size);
+  note_piece(data, size);
+  return data;
+}
+
+static void release_piece(void *context, void *memory, size_t size) {
+  (void)context;
+  (void)size;
+  forget_piece(memory);
+  free(memory);
+}
+
+/* How often the bytes stand in the memory of the loop and all on it. */
+static unsigned found_in_pieces(const uint8_t *bytes, size_t size) {
+  unsigned found = 0;
+  for (size_t i = 0; i < PIECES_MAX; i++)
+    for (size_t at = 0; pieces[i].data && at + size <= pieces[i].size; at++)
+      found += memcmp(pieces[i].data + at, bytes, size) == 0;
+  return found;
+}
+
+/* As LOGIN7 has it. The client's own copies go with it, before the server learns of that. */
+static void no_trace_of_the_password(void **state) {
+  static const aloft_allocator allocator = {
+      .resize = resize_piece, .allocate = take_piece, .release = release_piece};
+  uint8_t scrambled[2 * (sizeof WORLD_PASSWORD - 1)];
+  (void)state;
+  for (size_t i = 0; i < sizeof scrambled; i++) {
+    uint8_t byte = i % 2 ? 0 : (uint8_t)WORLD_PASSWORD[i / 2];
+    scrambled[i] = (uint8_t)((byte << 4 | byte >> 4) ^ 0xA5);
+  }
+  for (int success = 0; success < 2; success++) {
+    lite_world world;
+    lite_peer peer;
+    world_allocator = &allocator;
+    world_open(&world, WORLD_UV, 0, NULL, NULL);
+    peer_open(&peer, &world);
+    peer_prelogin(&peer, ALO_TDS_ENCRYPT_NOT_SUP);
+    alo_tds_login login = right;
+    login.user = success ? login.user : ALOFT_TEXT("other");
+    peer_send_login(&peer, &login);
+    assert_true(found_in_pieces(scrambled, sizeof scrambled) > 0);
+    peer_wait(&peer, 1);
+    peer_close(&peer);
+    assert_int_equal(found_in_pieces(scrambled, sizeof scrambled), 0);
+    world_close(&world);
+    world_allocator = NULL;
+  }
+}
+
 /* ---- the listener ---- */
 
 static void connections_max(void **state) {
@@ -475,6 +562,7 @@ int main(void) {
       cmocka_unit_test(login_stalls),
       cmocka_unit_test(refused_flood),
       cmocka_unit_test(connections_max),
+      cmocka_unit_test(no_trace_of_the_password),
       cmocka_unit_test(no_descriptors),
       cmocka_unit_test(no_descriptor_leaks),
       cmocka_unit_test(logins_over_a_bad_network),

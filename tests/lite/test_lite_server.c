@@ -637,6 +637,73 @@ static void changed_calls(void **state) {
   world_close(&world);
 }
 
+/* Cut at each byte, with the client gone after it. */
+static void cut_calls(void **state) {
+  lite_world world;
+  lite_peer watcher, peer;
+  (void)state;
+  world_open(&world, WORLD_SIM, 1, NULL, NULL);
+  peer_open(&watcher, &world);
+  peer_login(&watcher);
+  for (size_t cut = 0;; cut++) {
+    peer_open(&peer, &world);
+    peer_login(&peer);
+    call_begin(&peer, ALO_TDS_SP_EXECUTESQL);
+    put_text(&peer, "", "SELECT @a");
+    put_text(&peer, "", "@a int");
+    put_int(&peer, "@a", false, 1);
+    assert_int_equal(alo_tds_message_end(&peer.writer), ALOFT_OK);
+    size_t size = alo_buffer_size(&peer.out);
+    peer_send(&peer, peer.out.data + peer.out.begin, cut < size ? cut : size);
+    for (int turns = 0; turns < 6; turns++)
+      assert_int_equal(aloft_loop_turn(world.loop, 0), ALOFT_OK);
+    assert_int_equal(peer.seen.ends, cut == size);
+    peer_close(&peer);
+    peer_expect(&watcher, "SELECT 1 AS a", "columns a int\nrow 1\n" ONE_ROW);
+    if (cut == size)
+      break;
+  }
+  assert_int_equal(world_counters(&world).protocol_errors, 0);
+  peer_close(&watcher);
+  world_close(&world);
+}
+
+/* Packets of any type with any bytes, many in a row; with the headers of a request in front of some
+ * so that they get further. */
+static void soup(void **state) {
+  static const uint8_t types[] = {ALO_TDS_SQL_BATCH, ALO_TDS_RPC, ALO_TDS_TRANSACTION,
+                                  ALO_TDS_ATTENTION, ALO_TDS_RPC, ALO_TDS_RPC};
+  lite_world world;
+  (void)state;
+  world_open(&world, WORLD_SIM, 99, NULL, NULL);
+  for (int round = 0; round < 400; round++) {
+    lite_peer peer;
+    peer_open(&peer, &world);
+    peer_login(&peer);
+    for (int i = 0; i < 8; i++) {
+      uint64_t random = alo_sim_random(world.driver);
+      alo_tds_message_begin(&peer.writer, types[random % sizeof types],
+                            (uint8_t)(random >> 16 & 0x1A));
+      if (random & 0x100)
+        alo_tds_put_headers(&peer.writer, 0);
+      if (random & 0x200)
+        alo_tds_put_u32(&peer.writer, 0xFFFF | (uint32_t)(10 + (random >> 10) % 6) << 16);
+      for (uint64_t left = random >> 24 & 0x3F; left; left--)
+        alo_tds_put_u8(&peer.writer, (uint8_t)(alo_sim_random(world.driver) >> (left % 3 * 21)));
+      peer_flush(&peer);
+    }
+    for (int turns = 0; turns < 40; turns++)
+      assert_int_equal(aloft_loop_turn(world.loop, 0), ALOFT_OK);
+    peer_close(&peer);
+  }
+  lite_peer last;
+  peer_open(&last, &world);
+  peer_login(&last);
+  peer_expect(&last, "SELECT 1 AS a", "columns a int\nrow 1\n" ONE_ROW);
+  peer_close(&last);
+  world_close(&world);
+}
+
 static void too_large_a_request(void **state) {
   static uint8_t packet[32767] = {ALO_TDS_SQL_BATCH, 0, 0x7F, 0xFF};
   lite_world world;
@@ -697,6 +764,8 @@ int main(void) {
       cmocka_unit_test(resets),
       cmocka_unit_test(wrong_requests),
       cmocka_unit_test(changed_calls),
+      cmocka_unit_test(cut_calls),
+      cmocka_unit_test(soup),
       cmocka_unit_test(too_large_a_request),
       cmocka_unit_test(too_long_a_batch),
   };

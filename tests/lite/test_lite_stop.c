@@ -256,6 +256,95 @@ static void in_a_transaction(void **state) {
   close_world(&world, &peer);
 }
 
+/* ---- by Aloft's own client ---- */
+
+typedef struct asked {
+  aloft_tds_query query;
+  uint64_t rows;
+  bool done;
+  aloft_status status;
+} asked;
+
+static void take_rows(aloft_tds_query *query) {
+  asked *self = ALOFT_CONTAINER(query, asked, query);
+  aloft_status step;
+  while ((step = aloft_tds_step(query)) == ALOFT_ROW || step == ALOFT_RESULT)
+    self->rows += step == ALOFT_ROW;
+}
+
+static void asked_done(aloft_op *op, aloft_status status) {
+  asked *self = ALOFT_CONTAINER(op, asked, query.op);
+  self->done = true;
+  self->status = status;
+}
+
+static void client_begin(lite_client *client, asked *self, const char *sql, uint64_t timeout_ns) {
+  *self = (asked){.query = {.op = {.done = asked_done, .timeout_ns = timeout_ns},
+                            .sql = aloft_text_of(sql),
+                            .ready = take_rows}};
+  assert_int_equal(aloft_tds_query_start(client->tds, &self->query), ALOFT_OK);
+}
+
+static void expect_client_works(lite_client *client) {
+  char text[64];
+  assert_int_equal(client_sql(client, "SELECT 1", text, sizeof text), ALOFT_OK);
+  assert_string_equal(text, "1;");
+}
+
+/* Cancelled and timed out; the next query on the same connection and lite's counters tell. */
+static void by_our_client(void **state) {
+  lite_world world;
+  lite_peer peer;
+  lite_client client;
+  asked query;
+  (void)state;
+  open_world(&world, &peer, WORLD_UV);
+  client_open(&client, &world, NULL);
+  client_begin(&client, &query, "WAITFOR DELAY '10:00:00'", ALOFT_MILLISECONDS(20));
+  world_until(&world, &query.done);
+  assert_int_equal(query.status, ALOFT_TIMEOUT);
+  expect_client_works(&client);
+  assert_int_equal(world_counters(&world).stopped, 1);
+  client_begin(&client, &query, MILLION, 0);
+  while (query.rows < 1000)
+    world_turn(&world);
+  assert_int_equal(aloft_op_cancel(&query.query.op), ALOFT_OK);
+  world_until(&world, &query.done);
+  assert_int_equal(query.status, ALOFT_CANCELLED);
+  expect_client_works(&client);
+  assert_int_equal(world_counters(&world).stopped, 2);
+  assert_int_equal(world_counters(&world).protocol_errors, 0);
+  client_close(&client);
+  close_world(&world, &peer);
+}
+
+/* Too long for one write: what has been written of it is taken back. */
+static void taken_back_by_our_client(void **state) {
+  size_t size = (size_t)12 << 20;
+  char *sql = malloc(size + 1);
+  lite_world world;
+  lite_peer peer;
+  lite_client client;
+  asked query;
+  (void)state;
+  assert_non_null(sql);
+  memset(sql, ' ', size);
+  sql[size] = 0;
+  open_world(&world, &peer, WORLD_UV);
+  client_open(&client, &world, NULL);
+  client_begin(&client, &query, sql, 0);
+  free(sql);
+  assert_int_equal(aloft_loop_turn(world.loop, 0), ALOFT_OK);
+  assert_int_equal(aloft_op_cancel(&query.query.op), ALOFT_OK);
+  world_until(&world, &query.done);
+  assert_int_equal(query.status, ALOFT_CANCELLED);
+  expect_client_works(&client);
+  assert_int_equal(world_counters(&world).ignored, 1);
+  assert_int_equal(world_counters(&world).protocol_errors, 0);
+  client_close(&client);
+  close_world(&world, &peer);
+}
+
 /* ---- IGNORE ---- */
 
 static void taken_back(void **state) {
@@ -560,6 +649,8 @@ int main(void) {
       cmocka_unit_test(crossing_the_end),
       cmocka_unit_test(at_any_moment),
       cmocka_unit_test(in_a_transaction),
+      cmocka_unit_test(by_our_client),
+      cmocka_unit_test(taken_back_by_our_client),
       cmocka_unit_test(taken_back),
       cmocka_unit_test(a_second_request),
       cmocka_unit_test(while_it_works),
