@@ -12,11 +12,11 @@ static void step_due(alo_ops *ops, aloft_item *item);
 
 static const alo_item_kind step_kind = {step_due};
 
-void alo_lite_go_on(alo_lite_connection *connection) {
+void alo_lite_step_later(alo_lite_connection *connection) {
   if (connection->stepping || connection->gone)
     return;
   connection->stepping = true;
-  connection->waiting = false;
+  connection->waiting = connection->full = false;
   alo_timer_clear(&connection->timer);
   connection->step.kind = &step_kind;
   alo_ops_push(connection->lite->owner.ops, &connection->step);
@@ -37,7 +37,7 @@ void alo_lite_answer_begin(alo_lite_connection *connection) {
   connection->status_sent = false;
   connection->error = connection->status = 0;
   begin(connection);
-  alo_lite_go_on(connection);
+  alo_lite_step_later(connection);
 }
 
 /* ---- small answers ---- */
@@ -344,7 +344,7 @@ static void end_interrupted(alo_lite_connection *connection) {
 /* ---- stepping ---- */
 
 static void wait_over(alo_timer *timer) {
-  alo_lite_go_on(ALOFT_CONTAINER(timer, alo_lite_connection, timer));
+  alo_lite_step_later(ALOFT_CONTAINER(timer, alo_lite_connection, timer));
 }
 
 static void park(alo_lite_connection *connection, uint64_t wait_ns) {
@@ -364,7 +364,7 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
     park(connection, ALOFT_MILLISECONDS(BUSY_AGAIN_MS));
     return false;
   case ALO_EVENT_MORE:
-    alo_lite_go_on(connection);
+    alo_lite_step_later(connection);
     return false;
   case ALO_EVENT_INTERRUPTED:
     end_interrupted(connection);
@@ -400,8 +400,8 @@ static bool output_full(alo_lite_connection *connection) {
   alo_lite_send(connection);
   if (connection->gone)
     return true;
-  connection->waiting = true;
-  connection->stream.want_drained = true; /* its event steps on */
+  connection->waiting = connection->full = true;
+  connection->stream.want_drained = true;
   return true;
 }
 
@@ -433,5 +433,5 @@ static void step_due(alo_ops *ops, aloft_item *item) {
   if (connection->gone)
     return;
   alo_lite_send(connection);
-  alo_lite_go_on(connection);
+  alo_lite_step_later(connection);
 }

@@ -93,6 +93,8 @@ void alo_lite_send(alo_lite_connection *connection) {
   alo_buffer_take(out, whole);
   alo_tds_writer_taken(&connection->writer, whole);
   free_if_large(out);
+  if (connection->stream.tx.room > ALO_LITE_KEPT_MAX)
+    connection->stream.want_drained = true; /* then it is freed */
   alo_stream_send(&connection->stream);
 }
 
@@ -156,7 +158,7 @@ static void collect(alo_lite_connection *connection, aloft_bytes payload) {
                                                              : "no memory for a request");
 }
 
-static void session_reset_wanted(alo_lite_connection *connection) {
+static void note_reset(alo_lite_connection *connection) {
   if (connection->phase == ALO_LITE_IDLE && alo_buffer_size(&connection->message) == 0 &&
       connection->frames.status & (ALO_TDS_STATUS_RESET | ALO_TDS_STATUS_RESET_SKIP_TRAN))
     connection->reset_wanted = true;
@@ -172,11 +174,11 @@ static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, alo
     alo_lite_protocol_error(connection, connection->frames.broken);
     return;
   case ALO_TDS_FRAME_PAYLOAD:
-    session_reset_wanted(connection);
+    note_reset(connection);
     collect(connection, payload);
     return;
   case ALO_TDS_FRAME_END:
-    session_reset_wanted(connection);
+    note_reset(connection);
     message_in(connection);
     if (connection->gone)
       return;
@@ -227,16 +229,17 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
   case ALO_STREAM_READABLE:
     read_in(connection);
     if (connection->attention && connection->waiting) /* parked: it ends now */
-      alo_lite_go_on(connection);
+      alo_lite_step_later(connection);
     break;
   case ALO_STREAM_DRAINED:
+    free_if_large(&stream->tx);
     if (connection->closing)
       alo_lite_drop(connection);
-    else if (connection->phase == ALO_LITE_RUNNING)
-      alo_lite_go_on(connection);
+    else if (connection->full)
+      alo_lite_step_later(connection);
     break;
   case ALO_STREAM_ENDED:
-    /* Inside a statement (see go_on) it is interrupted first. */
+    /* Inside a statement (see may_go_on) it is interrupted first. */
     if (!connection->inside)
       alo_lite_drop(connection);
     break;
@@ -250,7 +253,7 @@ static void login_took_too_long(alo_timer *timer) {
                           "the login was not done in time");
 }
 
-static void welcome(alo_lite_connection *connection) {
+static void take_in(alo_lite_connection *connection) {
   alo_lite *lite = connection->lite;
   connection->next = lite->connections;
   connection->back = &lite->connections;
@@ -279,7 +282,7 @@ static int accept_one(alo_lite *lite) {
   connection->stream.event = stream_event;
   bool accepted = alo_stream_accept(&connection->stream, lite->listener);
   if (accepted && lite->counters.open < lite->connections_max) {
-    welcome(connection);
+    take_in(connection);
     return 0;
   }
   lite->counters.refused += accepted;

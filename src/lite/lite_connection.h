@@ -40,13 +40,15 @@ struct alo_lite_connection {
   alo_session *session;
   aloft_item step; /* queued: the engine is stepped in the completion phase */
   aloft_item bury;
-  bool stepping, waiting; /* queued; or parked on the timer or on output */
-  bool attention;         /* an ATTENTION has come for the running batch */
-  bool procedure;         /* the batch came as RPC */
-  bool reset_wanted;      /* RESETCONNECTION stood in a request's first packet */
-  bool reset_done;        /* the next answer tells of it */
-  bool inside;            /* the engine is being stepped */
-  bool closing;           /* ends when its output has left */
+  bool stepping;     /* queued */
+  bool waiting;      /* parked on the timer or on output */
+  bool full;         /* parked on output: its leaving steps on */
+  bool attention;    /* an ATTENTION has come for the running batch */
+  bool procedure;    /* the batch came as RPC */
+  bool reset_wanted; /* RESETCONNECTION stood in a request's first packet */
+  bool reset_done;   /* the next answer tells of it */
+  bool inside;       /* the engine is being stepped */
+  bool closing;      /* ends when its output has left */
   bool gone;
   bool doomed;           /* to be dropped as soon as the engine returns */
   bool status_sent;      /* RETURNSTATUS of an RPC */
@@ -110,7 +112,7 @@ void alo_lite_rpc(alo_lite_connection *connection, aloft_bytes rest);
 /* answer.c */
 void alo_lite_answer_begin(alo_lite_connection *connection);
 /* Queues the next step. */
-void alo_lite_go_on(alo_lite_connection *connection);
+void alo_lite_step_later(alo_lite_connection *connection);
 /* A whole answer of one error and its DONE. */
 void alo_lite_answer_error(alo_lite_connection *connection, int32_t number, uint8_t severity,
                            aloft_text text);

@@ -118,7 +118,7 @@ static void welcome(alo_lite_connection *connection, const alo_tds_login *login)
   alo_timer_clear(&connection->timer);
 }
 
-static bool go_on(void *context) {
+static bool may_go_on(void *context) {
   alo_lite_connection *connection = context;
   const alo_lite *lite = connection->lite;
   if (lite->stopping && *lite->stopping)
@@ -141,7 +141,7 @@ static void open_session(alo_lite_connection *connection, const alo_tds_login *l
                                      .database = login->database,
                                      .application = login->application,
                                      .spid = connection->spid,
-                                     .go_on = go_on,
+                                     .go_on = may_go_on,
                                      .statement = statement_begins,
                                      .context = connection};
   alo_engine_message message = {.number = 0};

@@ -62,6 +62,16 @@ static void wrong_lines(void **state) {
                  "the database's name");
 }
 
+static void help(void **state) {
+  e2e_process process;
+  (void)state;
+  e2e_run(&process, LITE("--help"), NULL, 0);
+  assert_int_equal(e2e_count(&process.output, "Usage: aloft lite [OPTION...] FILE\n"), 1);
+  assert_int_equal(e2e_count(&process.output, "ALOFT_LITE_PASSWORD"), 2);
+  assert_int_equal(process.errors.size, 0);
+  e2e_free(&process);
+}
+
 static void wrong_addresses(void **state) {
   static const char *const wrong[] = {
       "127.0.0.1",      "127.0.0.1:", "127.0.0.1:x",      "127.0.0.1:65536", "127.0.0.1:1433x",
@@ -206,9 +216,13 @@ static int remove_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wrong_lines),          cmocka_unit_test(wrong_addresses),
-      cmocka_unit_test(wrong_files),          cmocka_unit_test(port_in_use),
-      cmocka_unit_test(stops_on_signals),     cmocka_unit_test(password_file),
+      cmocka_unit_test(help),
+      cmocka_unit_test(wrong_lines),
+      cmocka_unit_test(wrong_addresses),
+      cmocka_unit_test(wrong_files),
+      cmocka_unit_test(port_in_use),
+      cmocka_unit_test(stops_on_signals),
+      cmocka_unit_test(password_file),
       cmocka_unit_test(stops_in_a_statement),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

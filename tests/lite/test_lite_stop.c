@@ -187,6 +187,50 @@ static void while_output_is_full(void **state) {
   close_world(&world, &peer);
 }
 
+/* Output of an earlier answer that leaves late does not cut a WAITFOR short. */
+static void late_output_and_waitfor(void **state) {
+  lite_world world;
+  lite_peer peer;
+  (void)state;
+  open_world(&world, &peer, WORLD_SIM);
+  alo_stream_pause(&peer.stream, true);
+  peer_clear(&peer);
+  peer_send_batch(&peer, MILLION, 0);
+  settle(&world);
+  peer_attention(&peer);
+  settle(&world);
+  expect_stopped(&world, 1);
+  uint64_t begun = world.driver->methods->now(world.driver);
+  peer_send_batch(&peer, "WAITFOR DELAY '00:00:30' SELECT 1 AS a", 0);
+  settle(&world);
+  alo_stream_pause(&peer.stream, false);
+  settle(&world);
+  assert_int_equal(peer.seen.ends, 2);
+  peer_wait(&peer, 3);
+  assert_true(world.driver->methods->now(world.driver) - begun >= ALOFT_SECONDS(30));
+  close_world(&world, &peer);
+}
+
+/* What a large answer or request needed is not kept. */
+static void large_buffers_are_freed(void **state) {
+  static char sql[3 << 20];
+  lite_world world;
+  lite_peer peer;
+  (void)state;
+  open_world(&world, &peer, WORLD_UV);
+  memset(sql, ' ', sizeof sql - 1);
+  memcpy(sql, "SELECT DATALENGTH(REPLICATE(CAST('x' AS varchar(max)), 9)) AS a", 63);
+  peer_expect(&peer, sql, "columns a bigint\nrow 9\ndone FD 0010 193 1\nend\n");
+  peer_batch(&peer, "SELECT REPLICATE(CAST(N'x' AS nvarchar(max)), 5000000) AS a");
+  settle(&world);
+  const alo_lite_connection *connection = world.lite->connections;
+  assert_true(connection->message.room <= ALO_LITE_KEPT_MAX);
+  assert_true(connection->out.room <= ALO_LITE_KEPT_MAX);
+  assert_true(connection->stream.tx.room <= ALO_LITE_KEPT_MAX);
+  expect_works(&peer);
+  close_world(&world, &peer);
+}
+
 /* It comes when the answer has just been finished: two messages. */
 static void crossing_the_end(void **state) {
   lite_world world;
@@ -646,6 +690,8 @@ int main(void) {
       cmocka_unit_test(in_waitfor),
       cmocka_unit_test(while_parked_on_a_lock),
       cmocka_unit_test(while_output_is_full),
+      cmocka_unit_test(late_output_and_waitfor),
+      cmocka_unit_test(large_buffers_are_freed),
       cmocka_unit_test(crossing_the_end),
       cmocka_unit_test(at_any_moment),
       cmocka_unit_test(in_a_transaction),
