@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#if defined(__linux__)
-  #include <sys/prctl.h>
-#endif
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -32,15 +29,6 @@ static void clean_environment(const char *const *environment) {
     unsetenv(names[i]);
   for (; environment != NULL && *environment != NULL; environment++)
     putenv((char *)(uintptr_t)*environment);
-}
-
-/* However the test ends, the program ends with it. */
-static void die_with_parent(pid_t parent) {
-#if defined(__linux__)
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-  if (getppid() != parent)
-    _exit(127);
 }
 
 static void become(const char *const *argv, const char *const *environment, const int pipes[6],
@@ -68,11 +56,9 @@ void e2e_start(e2e_process *process, const char *const *argv, const char *const 
     fcntl(pipes[i], F_SETFD, FD_CLOEXEC);
     fcntl(pipes[i + 1], F_SETFD, FD_CLOEXEC);
   }
-  pid_t parent = getpid();
   process->pid = fork();
   assert_true(process->pid >= 0);
   if (process->pid == 0) {
-    die_with_parent(parent);
     signal(SIGPIPE, SIG_DFL);
     become(argv, environment, pipes, outputs);
   }
@@ -106,11 +92,9 @@ void e2e_start_at_terminal(e2e_process *process, const char *const *argv,
   assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
   const char *name = ptsname(master);
   assert_non_null(name);
-  pid_t parent = getpid();
   process->pid = fork();
   assert_true(process->pid >= 0);
   if (process->pid == 0) {
-    die_with_parent(parent);
     signal(SIGPIPE, SIG_DFL);
     become_at_terminal(argv, environment, name);
   }
