@@ -163,13 +163,11 @@ static void put_result(alo_lite_connection *connection, const alo_event *event) 
   free(columns);
 }
 
-/* The engine keeps them as they are on the wire. */
-static void put_uuid(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes wire) {
-  aloft_tds_uuid uuid;
-  if (alo_tds_value_uuid(type, wire.data, wire.size, &uuid))
-    alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
-  else
-    alo_tds_put_uuid(writer, type, &uuid);
+/* The engine has it as on the wire. */
+static void put_uuid(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes bytes) {
+  aloft_tds_uuid uuid = {{0}};
+  (void)alo_tds_value_uuid(type, bytes.data, bytes.size, &uuid);
+  alo_tds_put_uuid(writer, type, &uuid);
 }
 
 static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
