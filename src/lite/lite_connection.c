@@ -159,9 +159,14 @@ static void collect(alo_lite_connection *connection, aloft_bytes payload) {
 }
 
 static void note_reset(alo_lite_connection *connection) {
-  if (connection->phase == ALO_LITE_IDLE && alo_buffer_size(&connection->message) == 0 &&
-      connection->frames.status & (ALO_TDS_STATUS_RESET | ALO_TDS_STATUS_RESET_SKIP_TRAN))
+  uint8_t status = connection->frames.status;
+  bool first = connection->phase == ALO_LITE_IDLE && alo_buffer_size(&connection->message) == 0;
+  if (first && status & ALO_TDS_STATUS_RESET) {
     connection->reset_wanted = true;
+    connection->reset_keeps = false;
+  } else if (first && status & ALO_TDS_STATUS_RESET_SKIP_TRAN && !connection->reset_wanted) {
+    connection->reset_wanted = connection->reset_keeps = true;
+  }
 }
 
 static bool at_end(const alo_lite_connection *connection) {

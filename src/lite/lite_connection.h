@@ -46,6 +46,7 @@ struct alo_lite_connection {
   bool attention;    /* an ATTENTION has come for the running batch */
   bool procedure;    /* the batch came as RPC */
   bool reset_wanted; /* RESETCONNECTION stood in a request's first packet */
+  bool reset_keeps;  /* ...SKIPTRAN: the transaction is to stay */
   bool reset_done;   /* the next answer tells of it */
   bool inside;       /* the engine is being stepped */
   bool closing;      /* ends when its output has left */

@@ -91,13 +91,26 @@ static void transaction(alo_lite_connection *connection, aloft_bytes rest) {
 
 /* ---- any request ---- */
 
-void alo_lite_request(alo_lite_connection *connection, uint8_t type, aloft_bytes payload) {
-  if (connection->reset_wanted) {
-    alo_session_reset(connection->session);
-    alo_prepared_clear(&connection->prepared);
-    connection->reset_done = true;
-  }
+/* What RESETCONNECTION has asked for. False: the request is answered with an error. */
+static bool reset(alo_lite_connection *connection) {
+  if (!connection->reset_wanted)
+    return true;
   connection->reset_wanted = false;
+  if (connection->reset_keeps && alo_session_transaction(connection->session)) {
+    alo_lite_answer_error(connection, 40510, 16,
+                          ALOFT_TEXT("lite cannot reset a session and keep its transaction: end it "
+                                     "first."));
+    return false;
+  }
+  alo_session_reset(connection->session);
+  alo_prepared_clear(&connection->prepared);
+  connection->reset_done = true;
+  return true;
+}
+
+void alo_lite_request(alo_lite_connection *connection, uint8_t type, aloft_bytes payload) {
+  if (!reset(connection))
+    return;
   if (type == ALO_TDS_ATTENTION) { /* what it was meant for is over */
     alo_lite_answer_done(connection, ALO_TDS_DONE_ATTN);
     return;

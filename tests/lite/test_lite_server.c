@@ -353,6 +353,89 @@ static void output_parameters(void **state) {
   world_close(&world);
 }
 
+/* SQL's type, how the caller sends it, a value and its text. */
+static const struct {
+  const char *sql;
+  alo_tds_type type;
+  const char *literal, *text;
+} outputs[] = {
+    {"bit", {.token = ALO_TDS_BITN, .size = 1}, "1", "1"},
+    {"tinyint", {.token = ALO_TDS_INTN, .size = 1}, "255", "255"},
+    {"smallint", {.token = ALO_TDS_INTN, .size = 2}, "-32768", "-32768"},
+    {"bigint", {.token = ALO_TDS_INTN, .size = 8}, "-9223372036854775808", "-9223372036854775808"},
+    {"real", {.token = ALO_TDS_FLTN, .size = 4}, "0.5", "0.5"},
+    {"float", {.token = ALO_TDS_FLTN, .size = 8}, "0.1", "0.1"},
+    {"decimal(10,3)",
+     {.token = ALO_TDS_DECIMALN, .size = 9, .precision = 10, .scale = 3},
+     "-12.345",
+     "-12.345"},
+    {"numeric(38,0)",
+     {.token = ALO_TDS_NUMERICN, .size = 17, .precision = 38},
+     "99999999999999999999999999999999999999",
+     "99999999999999999999999999999999999999"},
+    {"varchar(10)",
+     {.token = ALO_TDS_BIGVARCHAR, .size = 10, .collation = {0x09, 0x04, 0xD0, 0x00, 0x34}},
+     "'text'",
+     "text"},
+    {"nvarchar(max)", {.token = ALO_TDS_NVARCHAR, .size = ALO_TDS_MAX_SIZE}, "N'x'", "x"},
+    {"varbinary(5)", {.token = ALO_TDS_BIGVARBINARY, .size = 5}, "0x007F", "0x007F"},
+    {"varbinary(max)", {.token = ALO_TDS_BIGVARBINARY, .size = ALO_TDS_MAX_SIZE}, "0x", "0x"},
+    {"uniqueidentifier",
+     {.token = ALO_TDS_GUID, .size = 16},
+     "'6F9619FF-8B86-D011-B42D-00C04FC964FF'",
+     "6F9619FF-8B86-D011-B42D-00C04FC964FF"},
+    {"date", {.token = ALO_TDS_DATEN, .size = 3}, "'2024-02-29'", "2024-02-29"},
+    {"time(7)",
+     {.token = ALO_TDS_TIMEN, .size = 5, .scale = 7},
+     "'12:34:56.1234567'",
+     "12:34:56.1234567"},
+    {"datetime",
+     {.token = ALO_TDS_DATETIMN, .size = 8},
+     "'2024-02-29T12:34:56.123'",
+     "2024-02-29 12:34:56.123"},
+    {"smalldatetime",
+     {.token = ALO_TDS_DATETIMN, .size = 4},
+     "'2024-02-29T12:34:00'",
+     "2024-02-29 12:34:00"},
+    {"datetime2(3)",
+     {.token = ALO_TDS_DATETIME2N, .size = 7, .scale = 3},
+     "'2024-02-29T12:34:56.123'",
+     "2024-02-29 12:34:56.123"},
+    {"datetimeoffset(0)",
+     {.token = ALO_TDS_DATETIMEOFFSETN, .size = 8},
+     "'2024-02-29T12:34:56+05:30'",
+     "2024-02-29 12:34:56 +05:30"},
+};
+
+static void every_output(void **state) {
+  lite_world world;
+  lite_peer peer;
+  (void)state;
+  world_open(&world, WORLD_UV, 0, NULL, NULL);
+  peer_open(&peer, &world);
+  peer_login(&peer);
+  for (size_t i = 0; i < 2 * sizeof outputs / sizeof outputs[0]; i++) {
+    char sql[200], declarations[100], expected[200];
+    bool null = i % 2;
+    snprintf(sql, sizeof sql, "SET @o = %s", null ? "NULL" : outputs[i / 2].literal);
+    snprintf(declarations, sizeof declarations, "@o %s OUTPUT", outputs[i / 2].sql);
+    snprintf(expected, sizeof expected, "|%s\ndone FE 0000 0 0\nend\n",
+             null ? "<null>" : outputs[i / 2].text);
+    call_begin(&peer, ALO_TDS_SP_EXECUTESQL);
+    put_text(&peer, "", sql);
+    put_text(&peer, "", declarations);
+    put_head(&peer, "@o", true, &outputs[i / 2].type);
+    alo_tds_put_null(&peer.writer, &outputs[i / 2].type);
+    peer_clear(&peer);
+    peer_flush(&peer);
+    const char *seen = peer_wait(&peer, 1);
+    if (strncmp(seen, "status 0\nvalue @o ", 18) != 0 || !strstr(seen, expected))
+      fail_msg("%s gave:\n%s", outputs[i / 2].sql, seen);
+  }
+  peer_close(&peer);
+  world_close(&world);
+}
+
 static void failing_calls(void **state) {
   lite_world world;
   lite_peer peer;
@@ -567,6 +650,25 @@ static void resets(void **state) {
   world_close(&world);
 }
 
+/* A reset that is to keep the transaction does so, or says that it cannot. */
+static void resets_that_keep(void **state) {
+  lite_world world;
+  lite_peer peer;
+  (void)state;
+  world_open(&world, WORLD_UV, 0, NULL, NULL);
+  peer_open(&peer, &world);
+  peer_login(&peer);
+  peer_send_batch(&peer, "SELECT 1 AS a", ALO_TDS_STATUS_RESET_SKIP_TRAN);
+  assert_string_equal(peer_wait(&peer, 1), "env 18 0 |\ncolumns a int\nrow 1\n" ONE_ROW);
+  peer_batch(&peer, "BEGIN TRAN");
+  peer_clear(&peer);
+  peer_send_batch(&peer, "SELECT 1 AS a", ALO_TDS_STATUS_RESET_SKIP_TRAN);
+  assert_non_null(strstr(peer_wait(&peer, 1), "error 40510 16 1 1 lite cannot reset"));
+  peer_expect(&peer, "SELECT @@TRANCOUNT AS a", "columns a int\nrow 1\ndone FD 0014 193 1\nend\n");
+  peer_close(&peer);
+  world_close(&world);
+}
+
 /* ---- hostile requests ---- */
 
 static void wrong_requests(void **state) {
@@ -756,12 +858,14 @@ int main(void) {
       cmocka_unit_test(large_values),
       cmocka_unit_test(every_parameter),
       cmocka_unit_test(output_parameters),
+      cmocka_unit_test(every_output),
       cmocka_unit_test(failing_calls),
       cmocka_unit_test(prepared_statements),
       cmocka_unit_test(prepared_statements_have_a_limit),
       cmocka_unit_test(transactions),
       cmocka_unit_test(transaction_requests),
       cmocka_unit_test(resets),
+      cmocka_unit_test(resets_that_keep),
       cmocka_unit_test(wrong_requests),
       cmocka_unit_test(changed_calls),
       cmocka_unit_test(cut_calls),
