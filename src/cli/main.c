@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "lite.h"
 #include "nearest.h"
 #include "option.h"
 #include "report.h"
@@ -23,7 +22,7 @@ static const command_entry entries[] = {
     {"sub", "subscribe", alo_command_sub, "print NATS messages as they come"},
     {"sql", NULL, alo_command_sql, "run SQL on a SQL Server and print the rows"},
     {"gateway", NULL, alo_command_gateway, "answer NATS requests from SQL files"},
-    {"lite", NULL, aloft_lite_main, "serve a SQLite database to SQL Server clients"},
+    {"lite", NULL, alo_command_lite, "serve a SQLite database to SQL Server clients"},
     {"version", NULL, alo_command_version, "print the version"},
     {"help", NULL, alo_command_help, "explain a command"},
 };

@@ -6,26 +6,38 @@
 /* Events of one turn, so that one client's rows do not keep the others waiting. */
 enum { STEPS_IN_A_TURN = 256, BUSY_AGAIN_MS = 5 };
 
+enum { ENV_BEGIN_TRANSACTION = 8, ENV_COMMIT = 9, ENV_ROLLBACK = 10, ENV_RESET_DONE = 18 };
+
 static void step_due(alo_ops *ops, aloft_item *item);
 
 static const alo_item_kind step_kind = {step_due};
 
-void alo_lite_go_on(alo_lite_connection *connection) {
+void alo_lite_step_later(alo_lite_connection *connection) {
   if (connection->stepping || connection->gone)
     return;
   connection->stepping = true;
-  connection->waiting = false;
+  connection->waiting = connection->full = false;
   alo_timer_clear(&connection->timer);
   connection->step.kind = &step_kind;
   alo_ops_push(connection->lite->owner.ops, &connection->step);
 }
 
+/* Begins the answer's message; the first one after a reset tells of it. */
+static void begin(alo_lite_connection *connection) {
+  const aloft_bytes none = {NULL, 0};
+  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  if (connection->reset_done)
+    alo_tds_put_env_bytes(&connection->writer, ENV_RESET_DONE, none, none);
+  connection->reset_done = false;
+}
+
 void alo_lite_answer_begin(alo_lite_connection *connection) {
   connection->phase = ALO_LITE_RUNNING;
-  connection->attention = connection->done_held = connection->some = false;
+  connection->attention = connection->done_held = false;
   connection->status_sent = false;
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
-  alo_lite_go_on(connection);
+  connection->error = connection->status = 0;
+  begin(connection);
+  alo_lite_step_later(connection);
 }
 
 /* ---- small answers ---- */
@@ -52,7 +64,7 @@ static void finish(alo_lite_connection *connection) {
 
 void alo_lite_answer_done(alo_lite_connection *connection, uint16_t status) {
   const alo_tds_done done = {.token = 0xFD, .status = status};
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  begin(connection);
   alo_tds_put_done(&connection->writer, &done);
   finish(connection);
 }
@@ -62,8 +74,25 @@ void alo_lite_answer_error(alo_lite_connection *connection, int32_t number, uint
   const alo_engine_message message = {
       .number = number, .severity = severity, .state = 1, .line = 1, .text = text};
   const alo_tds_done done = {.token = 0xFD, .status = ALO_TDS_DONE_ERROR};
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  begin(connection);
   alo_lite_put_message(connection, &message);
+  alo_tds_put_done(&connection->writer, &done);
+  finish(connection);
+}
+
+static const alo_tds_type handle_type = {.token = ALO_TDS_INTN, .size = 4};
+
+static void put_handle(alo_lite_connection *connection, aloft_text name, int32_t handle) {
+  alo_tds_put_return_value(&connection->writer, 0, name, &handle_type);
+  alo_tds_put_int64(&connection->writer, &handle_type, handle);
+}
+
+void alo_lite_answer_procedure(alo_lite_connection *connection, aloft_text name, int32_t handle) {
+  const alo_tds_done done = {.token = 0xFE};
+  begin(connection);
+  alo_tds_put_return_status(&connection->writer, 0);
+  if (handle)
+    put_handle(connection, name, handle);
   alo_tds_put_done(&connection->writer, &done);
   finish(connection);
 }
@@ -79,15 +108,26 @@ static void release_done(alo_lite_connection *connection, bool more) {
   alo_tds_put_done(&connection->writer, &connection->held);
 }
 
+static uint16_t in_transaction(const alo_lite_connection *connection) {
+  return alo_session_transaction(connection->session) ? ALO_TDS_DONE_INXACT : 0;
+}
+
 static void hold_done(alo_lite_connection *connection, const alo_event *event) {
-  bool transaction = alo_session_transaction(connection->session) != 0;
+  connection->status = event->failed ? connection->error : 0;
+  connection->error = 0;
   connection->held = (alo_tds_done){.token = connection->procedure ? 0xFF : 0xFD,
                                     .status = (uint16_t)((event->failed ? ALO_TDS_DONE_ERROR : 0) |
                                                          (event->counted ? ALO_TDS_DONE_COUNT : 0) |
-                                                         (transaction ? ALO_TDS_DONE_INXACT : 0)),
+                                                         in_transaction(connection)),
                                     .command = event->command,
                                     .rows = event->counted ? event->rows : 0};
   connection->done_held = true;
+}
+
+static void put_message(alo_lite_connection *connection, const alo_engine_message *message) {
+  if (message->severity > 10)
+    connection->error = message->number;
+  alo_lite_put_message(connection, message);
 }
 
 static bool remember_types(alo_lite_connection *connection, const alo_event *event) {
@@ -123,6 +163,13 @@ static void put_result(alo_lite_connection *connection, const alo_event *event) 
   free(columns);
 }
 
+/* The engine has it as on the wire. */
+static void put_uuid(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes bytes) {
+  aloft_tds_uuid uuid = {{0}};
+  (void)alo_tds_value_uuid(type, bytes.data, bytes.size, &uuid);
+  alo_tds_put_uuid(writer, type, &uuid);
+}
+
 static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
                       const alo_engine_value *value) {
   const aloft_tds_decimal decimal = {.low = value->decimal.low,
@@ -152,8 +199,10 @@ static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
     break;
   case ALOFT_TDS_BINARY:
   case ALOFT_TDS_VARBINARY:
-  case ALOFT_TDS_UNIQUEIDENTIFIER:
     alo_tds_put_bytes(writer, type, value->bytes);
+    break;
+  case ALOFT_TDS_UNIQUEIDENTIFIER:
+    put_uuid(writer, type, value->bytes);
     break;
   case ALOFT_TDS_DATE:
   case ALOFT_TDS_TIME:
@@ -183,13 +232,13 @@ static void put_transaction(alo_lite_connection *connection, const alo_event *ev
   alo_tds_writer *writer = &connection->writer;
   switch (event->transaction) {
   case ALO_TRANSACTION_BEGUN:
-    alo_tds_put_env_bytes(writer, 8, given, none);
+    alo_tds_put_env_bytes(writer, ENV_BEGIN_TRANSACTION, given, none);
     break;
   case ALO_TRANSACTION_COMMITTED:
-    alo_tds_put_env_bytes(writer, 9, none, given);
+    alo_tds_put_env_bytes(writer, ENV_COMMIT, none, given);
     break;
   case ALO_TRANSACTION_ROLLED_BACK:
-    alo_tds_put_env_bytes(writer, 10, none, given);
+    alo_tds_put_env_bytes(writer, ENV_ROLLBACK, none, given);
     break;
   }
 }
@@ -199,32 +248,70 @@ static void put_database(alo_lite_connection *connection, const alo_event *event
   alo_tds_put_env_text(&connection->writer, 1, event->text, before);
 }
 
-/* RETURNSTATUS comes before the output parameters. */
+/* RETURNSTATUS comes before the output parameters, of which a new handle is the first. */
 static void put_status(alo_lite_connection *connection) {
-  if (!connection->status_sent)
-    alo_tds_put_return_status(&connection->writer, 0);
+  if (connection->status_sent)
+    return;
+  alo_tds_put_return_status(&connection->writer,
+                            connection->error ? connection->error : connection->status);
   connection->status_sent = true;
+  if (connection->handle)
+    put_handle(connection, connection->handle_name, connection->handle);
+  connection->handle = 0;
+}
+
+/* What came in as a type without NULL may go out as NULL. */
+static alo_tds_type nullable_type(const alo_tds_type *type) {
+  alo_tds_type wide = *type;
+  switch (type->token) {
+  case ALO_TDS_INT1:
+  case ALO_TDS_INT2:
+  case ALO_TDS_INT4:
+  case ALO_TDS_INT8:
+    wide.token = ALO_TDS_INTN;
+    break;
+  case ALO_TDS_BIT:
+    wide.token = ALO_TDS_BITN;
+    break;
+  case ALO_TDS_FLT4:
+  case ALO_TDS_FLT8:
+    wide.token = ALO_TDS_FLTN;
+    break;
+  case ALO_TDS_DATETIM4:
+  case ALO_TDS_DATETIME:
+    wide.token = ALO_TDS_DATETIMN;
+    break;
+  default:
+    break;
+  }
+  return wide;
 }
 
 static void put_return_value(alo_lite_connection *connection, const alo_event *event) {
   const alo_engine_parameter *parameter = event->parameter;
+  const alo_tds_type type = nullable_type(&parameter->type);
   put_status(connection);
   alo_tds_put_return_value(&connection->writer, (uint16_t)event->parameter_index, parameter->name,
-                           &parameter->type);
-  put_value(&connection->writer, &parameter->type, &parameter->value);
+                           &type);
+  put_value(&connection->writer, &type, &parameter->value);
 }
 
 /* ---- the end of a batch ---- */
 
+static void put_last_done(alo_lite_connection *connection, uint8_t token) {
+  const uint16_t error = connection->error ? ALO_TDS_DONE_ERROR : 0;
+  const alo_tds_done done = {.token = token, .status = error | in_transaction(connection)};
+  alo_tds_put_done(&connection->writer, &done);
+}
+
 static void end_batch(alo_lite_connection *connection) {
+  bool last = connection->done_held;
   release_done(connection, connection->procedure);
   if (connection->procedure) {
     put_status(connection);
-    const alo_tds_done done = {.token = 0xFE, .status = 0};
-    alo_tds_put_done(&connection->writer, &done);
-  } else if (!connection->some) {
-    const alo_tds_done done = {.token = 0xFD, .status = 0};
-    alo_tds_put_done(&connection->writer, &done);
+    put_last_done(connection, 0xFE);
+  } else if (!last) { /* the last token was another one */
+    put_last_done(connection, 0xFD);
   }
   connection->phase = ALO_LITE_IDLE;
   finish(connection);
@@ -234,21 +321,28 @@ static void end_batch(alo_lite_connection *connection) {
   }
 }
 
+/* As SQL Server does: the answer ends with an error, and the acknowledgement is a message of its
+ * own. tedious waits for the two. */
 static void end_interrupted(alo_lite_connection *connection) {
+  const uint16_t transaction = in_transaction(connection);
+  const alo_tds_done done = {.token = connection->procedure ? 0xFE : 0xFD,
+                             .status = ALO_TDS_DONE_ERROR | transaction};
   release_done(connection, true);
-  const alo_tds_done done = {.token = 0xFD, .status = ALO_TDS_DONE_ATTN};
   alo_tds_put_done(&connection->writer, &done);
+  connection->handle = 0;
   connection->lite->counters.stopped++;
   alo_lite_log(connection, "statement stopped by ATTENTION", (aloft_text){NULL, 0});
   connection->attention = false;
   connection->phase = ALO_LITE_IDLE;
   finish(connection);
+  if (!connection->gone)
+    alo_lite_answer_done(connection, ALO_TDS_DONE_ATTN | transaction);
 }
 
 /* ---- stepping ---- */
 
 static void wait_over(alo_timer *timer) {
-  alo_lite_go_on(ALOFT_CONTAINER(timer, alo_lite_connection, timer));
+  alo_lite_step_later(ALOFT_CONTAINER(timer, alo_lite_connection, timer));
 }
 
 static void park(alo_lite_connection *connection, uint64_t wait_ns) {
@@ -268,7 +362,7 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
     park(connection, ALOFT_MILLISECONDS(BUSY_AGAIN_MS));
     return false;
   case ALO_EVENT_MORE:
-    alo_lite_go_on(connection);
+    alo_lite_step_later(connection);
     return false;
   case ALO_EVENT_INTERRUPTED:
     end_interrupted(connection);
@@ -280,7 +374,6 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
     break;
   }
   release_done(connection, true);
-  connection->some = true;
   if (event->kind == ALO_EVENT_RESULT)
     put_result(connection, event);
   else if (event->kind == ALO_EVENT_ROW)
@@ -288,7 +381,7 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
   else if (event->kind == ALO_EVENT_DONE)
     hold_done(connection, event);
   else if (event->kind == ALO_EVENT_MESSAGE)
-    alo_lite_put_message(connection, &event->message);
+    put_message(connection, &event->message);
   else if (event->kind == ALO_EVENT_DATABASE)
     put_database(connection, event);
   else if (event->kind == ALO_EVENT_TRANSACTION)
@@ -305,8 +398,8 @@ static bool output_full(alo_lite_connection *connection) {
   alo_lite_send(connection);
   if (connection->gone)
     return true;
-  connection->waiting = true;
-  connection->stream.want_drained = true; /* its event steps on */
+  connection->waiting = connection->full = true;
+  connection->stream.want_drained = true;
   return true;
 }
 
@@ -338,5 +431,5 @@ static void step_due(alo_ops *ops, aloft_item *item) {
   if (connection->gone)
     return;
   alo_lite_send(connection);
-  alo_lite_go_on(connection);
+  alo_lite_step_later(connection);
 }

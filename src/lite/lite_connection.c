@@ -1,7 +1,10 @@
 #include "lite_connection.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ACCEPTS_IN_A_TURN = 64, ACCEPT_AGAIN_MS = 100 };
 
 void alo_lite_log(alo_lite_connection *connection, const char *what, aloft_text text) {
   FILE *log = connection->lite->log;
@@ -27,6 +30,8 @@ static void bury(alo_ops *ops, aloft_item *item) {
   alo_stream_fini(&connection->stream);
   alo_buffer_fini(&connection->message);
   alo_buffer_fini(&connection->out);
+  alo_prepared_clear(&connection->prepared);
+  alo_lite_let_go(connection->handle_name);
   free(connection->types);
   free(connection);
 }
@@ -67,8 +72,17 @@ void alo_lite_protocol_error(alo_lite_connection *connection, const char *reason
 
 /* ---- output ---- */
 
+static void free_if_large(alo_buffer *buffer) {
+  if (alo_buffer_size(buffer) == 0 && buffer->room > ALO_LITE_KEPT_MAX)
+    alo_buffer_fini(buffer);
+}
+
 void alo_lite_send(alo_lite_connection *connection) {
   alo_buffer *out = &connection->out;
+  if (connection->writer.failed != ALOFT_OK) { /* no end of it can make it right */
+    alo_lite_protocol_error(connection, "an answer is over lite's limit or memory");
+    return;
+  }
   size_t whole = alo_tds_writer_whole(&connection->writer);
   if (whole == 0)
     return;
@@ -78,16 +92,19 @@ void alo_lite_send(alo_lite_connection *connection) {
   }
   alo_buffer_take(out, whole);
   alo_tds_writer_taken(&connection->writer, whole);
+  free_if_large(out);
+  if (connection->stream.tx.room > ALO_LITE_KEPT_MAX)
+    connection->stream.want_drained = true; /* then it is freed */
   alo_stream_send(&connection->stream);
 }
 
 /* ---- input ---- */
 
-/* The message that has just ended, whatever was being done. */
+/* The message that has just ended; its type fits the phase. */
 static void message_in(alo_lite_connection *connection) {
-  uint8_t type = connection->frames.type;
-  aloft_bytes payload = {connection->message.data + connection->message.begin,
-                         alo_buffer_size(&connection->message)};
+  const alo_buffer *message = &connection->message;
+  size_t size = alo_buffer_size(message);
+  aloft_bytes payload = {size ? message->data + message->begin : NULL, size};
   if (connection->frames.status & ALO_TDS_STATUS_IGNORE && connection->phase == ALO_LITE_IDLE) {
     connection->lite->counters.ignored++;
     alo_lite_log(connection, "request taken back", (aloft_text){NULL, 0});
@@ -96,76 +113,117 @@ static void message_in(alo_lite_connection *connection) {
   }
   switch (connection->phase) {
   case ALO_LITE_PRELOGIN:
-    if (type == ALO_TDS_PRELOGIN)
-      alo_lite_prelogin(connection, payload);
-    else
-      alo_lite_protocol_error(connection, "the first message is not PRELOGIN");
+    alo_lite_prelogin(connection, payload);
     return;
   case ALO_LITE_LOGIN:
-    if (type == ALO_TDS_LOGIN7)
-      alo_lite_login(connection, payload);
-    else
-      alo_lite_protocol_error(connection, "the second message is not LOGIN7");
+    alo_lite_login(connection, payload);
     return;
   case ALO_LITE_IDLE:
-    alo_lite_request(connection, type, payload);
+    alo_lite_request(connection, connection->frames.type, payload);
     return;
   case ALO_LITE_RUNNING:
-    if (type == ALO_TDS_ATTENTION)
-      connection->attention = true;
-    else
-      alo_lite_protocol_error(connection, "a request came while another runs");
+    connection->attention = true;
     return;
   }
 }
 
-static bool collect(alo_lite_connection *connection, aloft_bytes payload) {
-  if (connection->phase == ALO_LITE_RUNNING)
-    return true; /* only ATTENTION may come, and it has no payload */
-  if (alo_buffer_append(&connection->message, payload.data, payload.size) == ALOFT_OK)
-    return true;
-  alo_lite_protocol_error(connection, "a request is over 64 MiB");
-  return false;
+/* Known as soon as its header is there: who speaks another protocol is not waited for. */
+static const char *wrong_type(const alo_lite_connection *connection) {
+  uint8_t type = connection->frames.type;
+  switch (connection->phase) {
+  case ALO_LITE_PRELOGIN:
+    return type == ALO_TDS_PRELOGIN ? NULL : "the first message is not PRELOGIN";
+  case ALO_LITE_LOGIN:
+    return type == ALO_TDS_LOGIN7 ? NULL : "the second message is not LOGIN7";
+  case ALO_LITE_RUNNING:
+    return type == ALO_TDS_ATTENTION ? NULL : "a request came while another runs";
+  default:
+    return NULL;
+  }
 }
 
-static void session_reset_wanted(alo_lite_connection *connection) {
-  if (connection->phase == ALO_LITE_IDLE && alo_buffer_size(&connection->message) == 0 &&
-      connection->frames.status & (ALO_TDS_STATUS_RESET | ALO_TDS_STATUS_RESET_SKIP_TRAN))
+static bool has_logged_in(const alo_lite_connection *connection) {
+  return connection->phase == ALO_LITE_IDLE || connection->phase == ALO_LITE_RUNNING;
+}
+
+static void collect(alo_lite_connection *connection, aloft_bytes payload) {
+  size_t size = alo_buffer_size(&connection->message) + payload.size;
+  if (!has_logged_in(connection) && size > ALO_LITE_LOGIN_MAX) {
+    alo_lite_protocol_error(connection, "a login is over 128 KiB");
+    return;
+  }
+  aloft_status status = alo_buffer_append(&connection->message, payload.data, payload.size);
+  if (status != ALOFT_OK)
+    alo_lite_protocol_error(connection, status == ALOFT_FULL ? "a request is over 64 MiB"
+                                                             : "no memory for a request");
+}
+
+static void note_reset(alo_lite_connection *connection) {
+  uint8_t status = connection->frames.status;
+  bool first = connection->phase == ALO_LITE_IDLE && alo_buffer_size(&connection->message) == 0;
+  if (first && status & ALO_TDS_STATUS_RESET) {
     connection->reset_wanted = true;
+    connection->reset_keeps = false;
+  } else if (first && status & ALO_TDS_STATUS_RESET_SKIP_TRAN && !connection->reset_wanted) {
+    connection->reset_wanted = connection->reset_keeps = true;
+  }
+}
+
+static bool at_end(const alo_lite_connection *connection) {
+  return connection->gone || connection->closing || connection->doomed;
+}
+
+static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, aloft_bytes payload) {
+  switch (frame) {
+  case ALO_TDS_FRAME_BROKEN:
+    alo_lite_protocol_error(connection, connection->frames.broken);
+    return;
+  case ALO_TDS_FRAME_PAYLOAD:
+    note_reset(connection);
+    collect(connection, payload);
+    return;
+  case ALO_TDS_FRAME_END:
+    note_reset(connection);
+    message_in(connection);
+    if (connection->gone)
+      return;
+    alo_buffer_take(&connection->message, alo_buffer_size(&connection->message));
+    free_if_large(&connection->message);
+    return;
+  case ALO_TDS_FRAME_NEED:
+    return;
+  }
 }
 
 static void take_frames(alo_lite_connection *connection, aloft_bytes *input) {
-  aloft_bytes payload;
-  while (!connection->gone && !connection->closing && !connection->doomed) {
-    switch (alo_tds_frames_next(&connection->frames, input, &payload)) {
-    case ALO_TDS_FRAME_NEED:
+  while (!at_end(connection)) {
+    aloft_bytes payload = {NULL, 0};
+    alo_tds_frame frame = alo_tds_frames_next(&connection->frames, input, &payload);
+    bool known = frame == ALO_TDS_FRAME_END || connection->frames.inside;
+    const char *wrong = known ? wrong_type(connection) : NULL;
+    if (wrong)
+      alo_lite_protocol_error(connection, wrong);
+    else
+      take_frame(connection, frame, payload);
+    if (frame == ALO_TDS_FRAME_NEED)
       return;
-    case ALO_TDS_FRAME_BROKEN:
-      alo_lite_protocol_error(connection, connection->frames.broken);
-      return;
-    case ALO_TDS_FRAME_PAYLOAD:
-      session_reset_wanted(connection);
-      if (!collect(connection, payload))
-        return;
-      break;
-    case ALO_TDS_FRAME_END:
-      message_in(connection);
-      if (!connection->gone)
-        alo_buffer_take(&connection->message, alo_buffer_size(&connection->message));
-      break;
-    }
   }
 }
 
 static void read_in(alo_lite_connection *connection) {
   alo_chain *rx = &connection->stream.rx;
-  while (!connection->gone && !connection->closing && !connection->doomed && rx->size) {
+  while (!at_end(connection) && rx->size) {
     alo_block *block = rx->first;
     aloft_bytes input = {block->data + block->begin, block->end - block->begin};
     size_t size = input.size;
+    bool secret = !has_logged_in(connection);
     take_frames(connection, &input);
+    if (secret) /* the block is used again, by anyone on this loop */
+      explicit_bzero(block->data + block->begin, size - input.size);
     alo_stream_drop(&connection->stream, size - input.size);
   }
+  if (connection->closing) /* nothing of it will be looked at */
+    alo_stream_drop(&connection->stream, rx->size);
 }
 
 static void stream_event(alo_stream *stream, alo_stream_event event) {
@@ -176,16 +234,17 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
   case ALO_STREAM_READABLE:
     read_in(connection);
     if (connection->attention && connection->waiting) /* parked: it ends now */
-      alo_lite_go_on(connection);
+      alo_lite_step_later(connection);
     break;
   case ALO_STREAM_DRAINED:
+    free_if_large(&stream->tx);
     if (connection->closing)
       alo_lite_drop(connection);
-    else if (connection->phase == ALO_LITE_RUNNING)
-      alo_lite_go_on(connection);
+    else if (connection->full)
+      alo_lite_step_later(connection);
     break;
   case ALO_STREAM_ENDED:
-    /* Inside a statement (see go_on) it is interrupted first. */
+    /* Inside a statement (see may_go_on) it is interrupted first. */
     if (!connection->inside)
       alo_lite_drop(connection);
     break;
@@ -199,7 +258,7 @@ static void login_took_too_long(alo_timer *timer) {
                           "the login was not done in time");
 }
 
-static void welcome(alo_lite_connection *connection) {
+static void take_in(alo_lite_connection *connection) {
   alo_lite *lite = connection->lite;
   connection->next = lite->connections;
   connection->back = &lite->connections;
@@ -218,25 +277,50 @@ static void welcome(alo_lite_connection *connection) {
   alo_timer_set(&lite->owner, &connection->timer, lite->login_timeout_ns, login_took_too_long);
 }
 
-static bool accept_one(alo_lite *lite) {
+/* 0, or the errno: EAGAIN when none waits. */
+static int accept_one(alo_lite *lite) {
   alo_lite_connection *connection = calloc(1, sizeof *connection);
   if (!connection)
-    return false;
+    return ENOMEM;
   connection->lite = lite;
   alo_stream_init(&connection->stream, lite->loop, (size_t)256 << 20);
   connection->stream.event = stream_event;
   bool accepted = alo_stream_accept(&connection->stream, lite->listener);
   if (accepted && lite->counters.open < lite->connections_max) {
-    welcome(connection);
-    return true;
+    take_in(connection);
+    return 0;
   }
   lite->counters.refused += accepted;
+  int error = accepted ? 0 : connection->stream.error;
   alo_stream_fini(&connection->stream);
   free(connection);
-  return accepted;
+  return error;
+}
+
+static void accept_again(alo_timer *timer) {
+  alo_lite *lite = ALOFT_CONTAINER(timer, alo_lite, accept_again);
+  lite->loop->driver->methods->interest(lite->listener, ALO_READABLE);
+}
+
+/* The listener stays ready until the connection has been taken: it must not be looked at
+ * meanwhile, or the loop spins. */
+static void rest(alo_lite *lite, int error) {
+  lite->loop->driver->methods->interest(lite->listener, 0);
+  alo_timer_set(&lite->owner, &lite->accept_again, ALOFT_MILLISECONDS(ACCEPT_AGAIN_MS),
+                accept_again);
+  if (lite->log)
+    fprintf(lite->log, "cannot accept a connection: %s\n", strerror(error));
 }
 
 void alo_lite_accept(alo_lite *lite) {
-  while (accept_one(lite))
-    continue;
+  for (int i = 0; i < ACCEPTS_IN_A_TURN; i++) {
+    int error = accept_one(lite);
+    if (error == EAGAIN)
+      return;
+    /* Any other error is that of one connection, which has gone. */
+    if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
+      rest(lite, error);
+      return;
+    }
+  }
 }

@@ -2,11 +2,13 @@
  *
  *   PRELOGIN -> LOGIN -> IDLE <-> RUNNING -> gone
  *
- * server.c accepts; lite_connection.c takes messages in; login.c answers the first two; request.c begins
- * batches; answer.c turns the engine's events into tokens. */
+ * server.c listens; lite_connection.c accepts and takes messages in; login.c answers the first two;
+ * request.c begins batches, procedure.c those of RPC; answer.c turns the engine's events into
+ * tokens. */
 #ifndef ALO_LITE_CONNECTION_H
 #define ALO_LITE_CONNECTION_H
 
+#include "prepared.h"
 #include "server.h"
 #include "stream.h"
 #include "tds_request.h"
@@ -17,6 +19,8 @@ typedef enum { ALO_LITE_PRELOGIN, ALO_LITE_LOGIN, ALO_LITE_IDLE, ALO_LITE_RUNNIN
 
 enum {
   ALO_LITE_REQUEST_MAX = 64 << 20, /* bytes of one message */
+  ALO_LITE_LOGIN_MAX = 128 << 10,  /* of one before the login is over */
+  ALO_LITE_KEPT_MAX = 1 << 20,     /* a larger buffer is freed when it is empty */
   ALO_LITE_TX_HIGH = 256 << 10     /* output beyond which the engine is not stepped */
 };
 
@@ -36,20 +40,27 @@ struct alo_lite_connection {
   alo_session *session;
   aloft_item step; /* queued: the engine is stepped in the completion phase */
   aloft_item bury;
-  bool stepping, waiting; /* queued; or parked on the timer or on output */
-  bool attention;         /* an ATTENTION has come for the running batch */
-  bool procedure;         /* the batch came as RPC */
-  bool some;              /* the answer holds something */
-  bool reset_wanted;      /* RESETCONNECTION stood in the request's first packet */
-  bool inside;            /* the engine is being stepped */
-  bool closing;           /* ends when its output has left */
+  bool stepping;     /* queued */
+  bool waiting;      /* parked on the timer or on output */
+  bool full;         /* parked on output: its leaving steps on */
+  bool attention;    /* an ATTENTION has come for the running batch */
+  bool procedure;    /* the batch came as RPC */
+  bool reset_wanted; /* RESETCONNECTION stood in a request's first packet */
+  bool reset_keeps;  /* ...SKIPTRAN: the transaction is to stay */
+  bool reset_done;   /* the next answer tells of it */
+  bool inside;       /* the engine is being stepped */
+  bool closing;      /* ends when its output has left */
   bool gone;
-  bool doomed;      /* to be dropped as soon as the engine returns */
-  bool status_sent; /* RETURNSTATUS of an RPC */
-  bool done_held;   /* a DONE waits until it is known whether more follows */
+  bool doomed;           /* to be dropped as soon as the engine returns */
+  bool status_sent;      /* RETURNSTATUS of an RPC */
+  int32_t error, status; /* of an RPC: the last error; that of the last statement, or 0 */
+  bool done_held;        /* a DONE waits until it is known whether more follows */
   alo_tds_done held;
   alo_tds_type *types; /* of the current result's columns */
   size_t type_count, type_room;
+  alo_prepared_table prepared;
+  int32_t handle; /* that sp_prepexec has made and the answer must still tell; 0: none */
+  aloft_text handle_name;
 };
 
 struct alo_lite {
@@ -58,18 +69,22 @@ struct alo_lite {
   alo_engine *engine;
   alo_watch watch;
   alo_socket *listener;
+  alo_timer accept_again;
   uint16_t port;
   alo_lite_connection *connections;
   alo_lite_counters counters;
   uint32_t connections_max;
   uint64_t login_timeout_ns;
   uint16_t next_spid;
+  const volatile sig_atomic_t *stopping;
   FILE *log;
   char *user, *password; /* with their sizes */
   size_t user_size, password_size;
 };
 
 /* lite_connection.c */
+/* Takes over those that wait at the listener. When that fails for want of descriptors or memory,
+ * it is tried again a little later. */
 void alo_lite_accept(alo_lite *lite);
 /* Ends at once; its memory goes with the completions. */
 void alo_lite_drop(alo_lite_connection *connection);
@@ -86,16 +101,27 @@ void alo_lite_login(alo_lite_connection *connection, aloft_bytes payload);
 
 /* request.c */
 void alo_lite_request(alo_lite_connection *connection, uint8_t type, aloft_bytes payload);
+/* Starts the batch, or answers why not. */
+void alo_lite_start(alo_lite_connection *connection, const alo_batch *batch);
+/* UTF-16LE to allocated UTF-8; absent when there is no memory. */
+aloft_text alo_lite_decode(aloft_bytes utf16);
+void alo_lite_let_go(aloft_text text);
+
+/* procedure.c */
+void alo_lite_rpc(alo_lite_connection *connection, aloft_bytes rest);
 
 /* answer.c */
 void alo_lite_answer_begin(alo_lite_connection *connection);
 /* Queues the next step. */
-void alo_lite_go_on(alo_lite_connection *connection);
+void alo_lite_step_later(alo_lite_connection *connection);
 /* A whole answer of one error and its DONE. */
 void alo_lite_answer_error(alo_lite_connection *connection, int32_t number, uint8_t severity,
                            aloft_text text);
 /* A whole answer of one DONE with this status. */
 void alo_lite_answer_done(alo_lite_connection *connection, uint16_t status);
+/* A whole answer of a procedure that runs nothing; with the output parameter `name` unless
+ * `handle` is 0. */
+void alo_lite_answer_procedure(alo_lite_connection *connection, aloft_text name, int32_t handle);
 void alo_lite_put_message(alo_lite_connection *connection, const alo_engine_message *message);
 
 #endif

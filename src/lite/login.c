@@ -3,8 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+  TEXT_ROOM = 640, /* a name is at most 128 characters */
+  TDS_VERSION_7_3 = 0x730A0003
+};
+
 static aloft_text view(const char *data, size_t size) {
   return (aloft_text){data, size};
+}
+
+/* `format` has one "%.*s". */
+static aloft_text fill(char text[TEXT_ROOM], const char *format, aloft_text name) {
+  int size = snprintf(text, TEXT_ROOM, format, ALOFT_PRINT(name));
+  return view(text, size < TEXT_ROOM ? (size_t)size : TEXT_ROOM - 1);
 }
 
 void alo_lite_prelogin(alo_lite_connection *connection, aloft_bytes payload) {
@@ -25,6 +36,15 @@ void alo_lite_prelogin(alo_lite_connection *connection, aloft_bytes payload) {
   }
   connection->phase = ALO_LITE_LOGIN;
   alo_lite_send(connection);
+  if (connection->gone || !asked.has_encryption)
+    return;
+  /* Some clients that were told to encrypt would go on and send the password in the clear. */
+  if (asked.encryption == ALO_TDS_ENCRYPT_ON || asked.encryption == ALO_TDS_ENCRYPT_REQ) {
+    connection->lite->counters.refused++;
+    alo_lite_log(connection, "login refused",
+                 ALOFT_TEXT("the client wants encryption, which lite does not have"));
+    alo_lite_drop_later(connection);
+  }
 }
 
 /* Takes as long for a wrong password as for a right one. */
@@ -37,21 +57,20 @@ static bool equal(aloft_text given, const char *own, size_t size) {
 
 static void refuse(alo_lite_connection *connection, int32_t number, const char *format,
                    aloft_text name) {
-  char text[512];
-  int size = snprintf(text, sizeof text, format, ALOFT_PRINT(name));
+  char room[TEXT_ROOM];
+  aloft_text text = fill(room, format, name);
   connection->lite->counters.refused++;
-  alo_lite_log(connection, "login refused", view(text, (size_t)size));
-  alo_lite_answer_error(connection, number, 14, view(text, (size_t)size));
+  alo_lite_log(connection, "login refused", text);
+  alo_lite_answer_error(connection, number, 14, text);
   if (!connection->gone)
     alo_lite_drop_later(connection);
 }
 
 static void put_info(alo_lite_connection *connection, int32_t number, const char *format,
                      aloft_text name) {
-  char text[512];
-  int size = snprintf(text, sizeof text, format, ALOFT_PRINT(name));
+  char text[TEXT_ROOM];
   const alo_engine_message message = {
-      .number = number, .severity = 10, .state = 1, .line = 1, .text = view(text, (size_t)size)};
+      .number = number, .state = 2, .line = 1, .text = fill(text, format, name)};
   alo_lite_put_message(connection, &message);
 }
 
@@ -73,7 +92,9 @@ static void put_environment(alo_lite_connection *connection) {
 static void welcome(alo_lite_connection *connection, const alo_tds_login *login) {
   alo_tds_writer *writer = &connection->writer;
   const alo_tds_loginack ack = {.interface_type = 1,
-                                .tds_version = ALO_TDS_VERSION_7_4,
+                                .tds_version = login->tds_version < ALO_TDS_VERSION_7_4
+                                                   ? login->tds_version
+                                                   : ALO_TDS_VERSION_7_4,
                                 .program = ALOFT_TEXT("Aloft lite"),
                                 .version = {ALO_ENGINE_VERSION_MAJOR, 0, 0x10, 0}};
   connection->packet_size = login->packet_size < ALO_TDS_PACKET_MIN   ? ALO_TDS_PACKET_DEFAULT
@@ -97,8 +118,11 @@ static void welcome(alo_lite_connection *connection, const alo_tds_login *login)
   alo_timer_clear(&connection->timer);
 }
 
-static bool go_on(void *context) {
+static bool may_go_on(void *context) {
   alo_lite_connection *connection = context;
+  const alo_lite *lite = connection->lite;
+  if (lite->stopping && *lite->stopping)
+    connection->doomed = true;
   alo_stream *stream = &connection->stream;
   /* An ATTENTION or the client's end may wait in the socket. */
   if (!stream->ended)
@@ -117,7 +141,7 @@ static void open_session(alo_lite_connection *connection, const alo_tds_login *l
                                      .database = login->database,
                                      .application = login->application,
                                      .spid = connection->spid,
-                                     .go_on = go_on,
+                                     .go_on = may_go_on,
                                      .statement = statement_begins,
                                      .context = connection};
   alo_engine_message message = {.number = 0};
@@ -144,11 +168,13 @@ void alo_lite_login(alo_lite_connection *connection, aloft_bytes payload) {
   const char *unsupported = NULL;
   const alo_lite *lite = connection->lite;
   const char *wrong = alo_tds_parse_login(payload, &login, memory, room, &unsupported);
+  if (!wrong && !unsupported && login.tds_version < TDS_VERSION_7_3)
+    unsupported = "TDS before 7.3"; /* it knows no date, time and datetime2 */
   if (wrong)
     alo_lite_protocol_error(connection, wrong);
   else if (unsupported)
     refuse(connection, 40510,
-           "lite does not support this login: %.*s. Use a SQL login over TDS 7.4.",
+           "lite does not support this login: %.*s. Use a SQL login over TDS 7.3 or 7.4.",
            aloft_text_of(unsupported));
   else if (!equal(login.user, lite->user, lite->user_size) ||
            !equal(login.password, lite->password, lite->password_size))

@@ -26,6 +26,15 @@ static void release(alo_lite *lite) {
   free(lite);
 }
 
+/* Its errors do not name the file. */
+static aloft_status open_engine(alo_lite *lite, const alo_engine_config *config, char *error) {
+  char reason[256] = "no memory";
+  aloft_status status = alo_engine_open(&lite->engine, config, reason);
+  if (status != ALOFT_OK)
+    snprintf(error, 256, "%.100s: %.150s", config->path, reason);
+  return status;
+}
+
 static aloft_status listen_at(alo_lite *lite, const alo_address *at, char *error) {
   alo_driver *driver = lite->loop->driver;
   alo_address bound;
@@ -52,11 +61,12 @@ aloft_status alo_lite_open(alo_lite **made, aloft_loop *loop, const alo_lite_con
   lite->login_timeout_ns = config->login_timeout_ns ? config->login_timeout_ns : ALOFT_SECONDS(30);
   lite->next_spid = 51; /* the lower ones are SQL Server's own */
   lite->log = config->log;
+  lite->stopping = config->stopping;
   lite->user = copy(config->user, &lite->user_size);
   lite->password = copy(config->password, &lite->password_size);
   aloft_status status = lite->user && lite->password ? ALOFT_OK : ALOFT_NO_MEMORY;
   if (status == ALOFT_OK)
-    status = alo_engine_open(&lite->engine, &config->engine, error);
+    status = open_engine(lite, &config->engine, error);
   else
     snprintf(error, 256, "no memory");
   if (status == ALOFT_OK)
@@ -81,6 +91,7 @@ void alo_lite_close(alo_lite *lite) {
   if (!lite)
     return;
   lite->loop->driver->methods->shut(lite->listener);
+  alo_timer_clear(&lite->accept_again);
   while (lite->connections)
     alo_lite_drop(lite->connections);
   /* What was queued for them runs now, and frees them. */

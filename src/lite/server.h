@@ -2,6 +2,7 @@
 #ifndef ALO_LITE_SERVER_H
 #define ALO_LITE_SERVER_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "engine.h"
@@ -10,10 +11,11 @@
 typedef struct alo_lite alo_lite;
 
 typedef struct alo_lite_counters {
-  uint64_t connections, logins, refused; /* since the start */
-  uint64_t statements;                   /* begun */
-  uint64_t stopped;                      /* batches ended by ATTENTION while they ran or waited */
-  uint64_t ignored;                      /* requests taken back before they were whole */
+  uint64_t connections, logins; /* since the start */
+  uint64_t refused;             /* connections beyond connections_max, and logins */
+  uint64_t statements;          /* begun */
+  uint64_t stopped;             /* batches ended by ATTENTION while they ran or waited */
+  uint64_t ignored;             /* requests taken back before they were whole */
   uint64_t protocol_errors;
   uint32_t open; /* connections now */
 } alo_lite_counters;
@@ -25,6 +27,9 @@ typedef struct alo_lite_config {
   uint32_t connections_max;  /* 0: 1,024 */
   uint64_t login_timeout_ns; /* 0: 30 s */
   FILE *log;                 /* a line for each statement and each one stopped; NULL: none */
+  /* When it becomes other than 0, a statement that runs is interrupted and its connection dropped,
+   * so that the loop's turn ends: for signal handlers. NULL: none. */
+  const volatile sig_atomic_t *stopping;
 } alo_lite_config;
 
 /* `error` (256 bytes): one line that says what to do. */

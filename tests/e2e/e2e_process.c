@@ -24,10 +24,10 @@ extern char **environ;
 
 static void clean_environment(const char *const *environment) {
   static const char *const names[] = {
-      "NATS_URL",     "NATS_USER",      "NATS_PASSWORD", "NATS_TOKEN",
-      "NATS_TIMEOUT", "NATS_CONTEXT",   "NATS_CREDS",    "NATS_NKEY",
-      "NATS_CERT",    "NATS_KEY",       "NATS_CA",       "NATS_INBOX_PREFIX",
-      "SQLCMDUSER",   "SQLCMDPASSWORD", "SQLCMDSERVER",  "SQLCMDDBNAME"};
+      "NATS_URL",     "NATS_USER",         "NATS_PASSWORD",      "NATS_TOKEN",     "NATS_TIMEOUT",
+      "NATS_CONTEXT", "NATS_CREDS",        "NATS_NKEY",          "NATS_CERT",      "NATS_KEY",
+      "NATS_CA",      "NATS_INBOX_PREFIX", "SQLCMDUSER",         "SQLCMDPASSWORD", "SQLCMDSERVER",
+      "SQLCMDDBNAME", "ALOFT_SQL",         "ALOFT_LITE_PASSWORD"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     unsetenv(names[i]);
   for (; environment != NULL && *environment != NULL; environment++)

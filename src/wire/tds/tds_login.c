@@ -10,6 +10,7 @@ enum {
   UNITS_MAX = 128,
   ATTACH_UNITS_MAX = 260,
   LENGTH_MAX = 128 * 1024 - 1,
+  TDS_7_4 = 0x74000000,
 
   /* Where the table keeps the offset of each; its length is two bytes later. */
   AT_HOST = 36,
@@ -301,7 +302,8 @@ static const char *read_variable(aloft_bytes payload, alo_tds_login *login, text
   if (login->option_flags2 & ALO_TDS_INT_SECURITY) {
     *unsupported = "integrated security";
   }
-  if (login->option_flags3 & ALO_TDS_EXTENSION) {
+  /* Before 7.4 there is none, though tedious sets the flag. */
+  if (login->option_flags3 & ALO_TDS_EXTENSION && login->tds_version >= TDS_7_4) {
     return read_features(payload, login, unsupported);
   }
   return NULL;
