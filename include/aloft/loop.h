@@ -41,8 +41,9 @@ ALOFT_API aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns);
 ALOFT_API aloft_status aloft_loop_run(aloft_loop *loop);
 ALOFT_API void aloft_loop_stop(aloft_loop *loop);
 
-/* Turns until `op` is done and returns its status. For programs that want to block.
- * ALOFT_WRONG_STATE: not in flight, or called from a callback. */
+/* Turns until `op` is done and returns its status. For programs that want to block; `op` is still
+ * read after its done. ALOFT_WRONG_STATE: not in flight, or called from a callback; ALOFT_SYSTEM:
+ * waiting itself failed, `op` may be in flight. */
 ALOFT_API aloft_status aloft_wait(aloft_loop *loop, aloft_op *op);
 
 /* The loop's clock, as of the beginning of this turn. */
@@ -57,7 +58,8 @@ ALOFT_API aloft_status aloft_sleep_start(aloft_loop *loop, aloft_op *op);
 
 /* Runs `run` on the loop's thread in its next turn. The caller owns the struct, [op]: until `run`
  * is called. Posting one that is already posted does nothing. From any thread and from a signal
- * handler. */
+ * handler. What was posted before aloft_loop_close runs in it; what a callback posts during it is
+ * not run. No other thread may post any more then. */
 typedef struct aloft_post aloft_post;
 struct aloft_post {
   struct {

@@ -16,7 +16,8 @@ typedef struct aloft_nats_header {
 
 /* A message, received or to be sent. Views: of a received one [done], of one to send [call].
  * `headers` is a received message's header block as it came ("NATS/1.0\r\n..."); read it with
- * aloft_nats_header_next. To send headers, set `header` and `header_count` instead. */
+ * aloft_nats_header_next. A block that is not one is shown as it is: nothing is found in it, and it
+ * is counted. To send headers, set `header` and `header_count` instead. */
 typedef struct aloft_nats_message {
   aloft_text subject;
   aloft_text reply; /* where an answer is wanted; absent when nowhere */
@@ -34,7 +35,8 @@ typedef struct aloft_nats_message {
 typedef enum aloft_nats_event {
   ALOFT_NATS_CONNECTED,    /* INFO and CONNECT are exchanged, the server has answered PING */
   ALOFT_NATS_DISCONNECTED, /* all operations complete; open anew */
-  ALOFT_NATS_ERROR,        /* the server sent -ERR and keeps the connection (a permission) */
+  ALOFT_NATS_ERROR,        /* the server sent -ERR and keeps the connection: a permission, whose
+                              subject its text names. A subscription so refused stays in flight */
   ALOFT_NATS_LAME_DUCK,    /* the server will close the connection before long */
   ALOFT_NATS_DROPPED /* a publication accepted before INFO was over the server's max_payload */
 } aloft_nats_event;
@@ -53,11 +55,14 @@ typedef struct aloft_nats_config {
   uint32_t pings_out_max;           /* unanswered PINGs before the connection is lost; 0: 2 */
   uint32_t inflight_max;            /* requests at one time; 0: 65,536; at most 16,777,215 */
   uint32_t subscriptions_max;       /* 0: 65,536 */
-  size_t tx_bytes_max;              /* output not yet written, in bytes; 0: 8 MiB */
+  size_t tx_bytes_max;              /* output not yet written, in bytes; 0: 8 MiB. 64 KiB more are
+                                       for PING, PONG, CONNECT, UNSUB and flush */
   size_t rx_payload_max;            /* of a received message; 0: 64 MiB (the server's own limit) */
   size_t kept_bytes_max;            /* held by aloft_nats_keep, in bytes; 0: 64 MiB */
-  uint32_t deliveries_max;          /* parsed before their callbacks run; 0: 4,096 */
-  /* Called on the loop for each event, with its error (NULL for CONNECTED). */
+  uint32_t deliveries_max;          /* parsed before their callbacks run; 0: 4,096. Reading waits
+                                       at it */
+  /* Called on the loop for each event, with its error (NULL for CONNECTED and LAME_DUCK). Of ERROR
+   * and DROPPED at most 8 wait beyond deliveries_max; more are counted in events_dropped. */
   void (*event)(aloft_nats *nats, aloft_nats_event event, const aloft_error *error, void *context);
   void *context; /* until close */
 } aloft_nats_config;
@@ -70,19 +75,23 @@ typedef struct aloft_nats_config {
 ALOFT_API aloft_status aloft_nats_open(aloft_nats **nats, aloft_loop *loop,
                                        const aloft_nats_config *config, aloft_op *op);
 
-/* Sends what is waiting, then closes. Operations in flight complete with ALOFT_CLOSED, before
- * `op` (may be NULL) does. The handle is invalid after `op`'s done, or at the end of this turn
- * without one. The output has one second (or `op`'s own timeout) to leave. */
+/* Sends what has been published (also while still connecting), then closes. Operations in flight
+ * complete with ALOFT_CLOSED, before `op` (may be NULL) does; messages that have been received are
+ * still shown before them. No call may follow but with what is shown there. The handle is invalid
+ * after `op`'s done. `op` completes with ALOFT_OK when the server has taken all;
+ * ALOFT_TIMEOUT: not in one second, or in `op`'s own time if it has one; ALOFT_LOST,
+ * ALOFT_LOST_UNSENT: the connection ended before. Refused: ALOFT_CLOSED (closing already). */
 ALOFT_API aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op);
 
 /* Publishes. Copied to bounded output before it returns. ALOFT_ARGUMENT: bad subject or header;
- * ALOFT_TOO_LARGE: over the server's max_payload; ALOFT_FULL: wait (aloft_nats_flush);
- * ALOFT_CLOSED, ALOFT_LOST: the connection is gone; ALOFT_UNSUPPORTED: headers, and the server
- * has none. */
+ * ALOFT_TOO_LARGE: over the server's max_payload, or tx_bytes_max; ALOFT_FULL: wait
+ * (aloft_nats_flush); ALOFT_CLOSED, ALOFT_LOST_UNSENT: the connection is gone; ALOFT_UNSUPPORTED:
+ * headers, and the server has none; ALOFT_NO_MEMORY. */
 ALOFT_API aloft_status aloft_nats_publish(aloft_nats *nats, const aloft_nats_message *message);
 
 /* A request. Completes with ALOFT_OK and `reply` set [done]; ALOFT_NO_RESPONDERS; ALOFT_TIMEOUT;
- * ALOFT_CANCELLED; ALOFT_LOST or ALOFT_LOST_UNSENT; ALOFT_CLOSED. */
+ * ALOFT_CANCELLED; ALOFT_LOST or ALOFT_LOST_UNSENT; ALOFT_CLOSED; ALOFT_SERVER: the server does
+ * not allow the inbox; when it was started before INFO also ALOFT_TOO_LARGE, ALOFT_UNSUPPORTED. */
 typedef struct aloft_nats_request {
   aloft_op op;
   aloft_text subject;              /* [call] */
@@ -111,10 +120,7 @@ struct aloft_nats_subscription {
   void (*message)(aloft_nats_subscription *subscription, const aloft_nats_message *message);
   uint64_t delivered; /* messages shown */
   struct {
-    aloft_nats *nats;
-    uint64_t sid;
     uint64_t received;
-    aloft_nats_subscription *next;
     uint64_t tx_end;
   } own;
 };
@@ -122,8 +128,8 @@ struct aloft_nats_subscription {
 ALOFT_API aloft_status aloft_nats_subscribe(aloft_nats *nats,
                                             aloft_nats_subscription *subscription);
 
-/* No message is shown after this returns; done follows with ALOFT_OK. ALOFT_WRONG_STATE: not in
- * flight. */
+/* No message is shown after this returns; done follows with ALOFT_OK, or with what had ended it
+ * before. ALOFT_WRONG_STATE: not in flight. */
 ALOFT_API aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription);
 
 /* Asks the server to send no more. Messages that are on their way are still shown, so that none is
@@ -131,11 +137,13 @@ ALOFT_API aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscript
  * ALOFT_WRONG_STATE: not in flight; ALOFT_FULL: wait; ALOFT_NO_MEMORY. */
 ALOFT_API aloft_status aloft_nats_drain(aloft_nats_subscription *subscription);
 
-/* Completes when the server has taken all that was published before (PING, PONG). */
+/* Completes when the server has taken all that was published before (PING, PONG). With ALOFT_LOST
+ * all of it had been written, with ALOFT_LOST_UNSENT not all. Otherwise as a request. */
 ALOFT_API aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op);
 
 /* Keeps a received message beyond its callback; every view in the handle's message is valid until
- * release. ALOFT_TOO_MANY: kept_bytes_max; release others. */
+ * release, also after the connection is closed; release it before its loop is. ALOFT_TOO_MANY:
+ * kept_bytes_max; release others. ALOFT_ARGUMENT: not a received message. */
 typedef struct aloft_nats_kept aloft_nats_kept;
 ALOFT_API aloft_status aloft_nats_keep(aloft_nats *nats, const aloft_nats_message *message,
                                        aloft_nats_kept **kept);
@@ -154,12 +162,16 @@ typedef struct aloft_nats_info {
   size_t size; /* sizeof(aloft_nats_info), set by the caller */
   bool connected;
   uint64_t max_payload;                                    /* bytes, headers included */
-  aloft_text server_name, server_version, server_id;       /* valid while connected */
+  aloft_text server_name, server_version, server_id;       /* valid until the loop's next turn */
   uint64_t messages_in, messages_out, bytes_in, bytes_out; /* payloads */
   uint64_t replies_unmatched; /* late, duplicate or rewritten replies, dropped */
   uint32_t inflight;
   size_t tx_bytes; /* waiting to be written */
   size_t kept_bytes;
+  uint64_t messages_unmatched;   /* of subscriptions that had ended, dropped */
+  uint64_t headers_malformed;    /* messages whose header block is not one */
+  uint64_t publications_dropped; /* see ALOFT_NATS_DROPPED */
+  uint64_t events_dropped;       /* not told, see the config's `event` */
 } aloft_nats_info;
 ALOFT_API void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info);
 

@@ -36,7 +36,8 @@ struct aloft_op {
   aloft_cancel *cancel; /* [op] NULL: none. One already fired refuses with ALOFT_CANCELLED */
 
   const aloft_error *error; /* [done] in `done`, and after a refused start until the next call on
-                               the same object: the detail. Never NULL then */
+                               the same object: the detail; NULL only with ALOFT_OK. A start of
+                               one in flight (ALOFT_IN_USE) changes nothing here */
   aloft_status status;      /* of the last completion or refusal */
   bool written;             /* in `done`: the request had been written whole to the network, so
                                the peer may have acted on it */
@@ -86,7 +87,8 @@ ALOFT_API void aloft_cancel_fire(aloft_cancel *cancel);
 ALOFT_API bool aloft_cancel_fired(const aloft_cancel *cancel);
 
 /* Ends it: no operation may name it any more. Children live on without a parent; those of a
- * parent that has fired have fired too. No other thread may fire it any more. [loop's thread] */
+ * parent that has fired have fired too. No other thread may fire it any more. [loop's thread]
+ * After its loop is closed this, and nothing else, may still be called. */
 ALOFT_API void aloft_cancel_fini(aloft_cancel *cancel);
 
 #ifdef __cplusplus

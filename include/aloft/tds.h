@@ -99,14 +99,18 @@ typedef struct aloft_tds_config {
 
 /* Begins to connect; queries may be started at once and are sent when login is over. `op` (may be
  * NULL) completes then, or with ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_TIMEOUT, ALOFT_ENCRYPTION,
- * ALOFT_AUTH (the server's error 18456...), ALOFT_SERVER, ALOFT_PROTOCOL. After a failure the
- * connection stays dead; close it. Refused: ALOFT_ARGUMENT (what in the string or config),
- * ALOFT_NO_MEMORY. */
+ * ALOFT_AUTH (the server's error 18456...), ALOFT_SERVER, ALOFT_PROTOCOL, ALOFT_UNSUPPORTED (it
+ * routes the login elsewhere); queries that waited for it share its status. After a failure the
+ * connection stays dead and refuses with that status; close it. Stopping `op` gives the connect up.
+ * Refused: ALOFT_ARGUMENT (what in the string or config), ALOFT_ENCRYPTION (asked for, and this
+ * build has none), ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_NO_MEMORY, ALOFT_CLOSED; the text is in
+ * aloft_loop_error too. */
 ALOFT_API aloft_status aloft_tds_open(aloft_tds **tds, aloft_loop *loop,
                                       const aloft_tds_config *config, aloft_op *op);
 
 /* Closes at once: queries complete with ALOFT_CLOSED before `op` (may be NULL) does. The handle is
- * invalid after `op`'s done, or at the end of this turn without one. */
+ * invalid after `op`'s done; without one at once, but in callbacks that are still to run.
+ * ALOFT_WRONG_STATE: it is a pool's: give it back. ALOFT_CLOSED: it has been closed before. */
 ALOFT_API aloft_status aloft_tds_close(aloft_tds *tds, aloft_op *op);
 
 typedef struct aloft_tds_info {
@@ -155,8 +159,11 @@ typedef struct aloft_tds_param {
 /* A query: one batch, or with parameters one sp_executesql. Completes with ALOFT_OK when the whole
  * answer has been read; ALOFT_SERVER when an error of severity above 10 came (the first one is
  * `op.error`); ALOFT_TIMEOUT, ALOFT_CANCELLED (the server is told to stop, and the connection is
- * used on); ALOFT_LOST or ALOFT_LOST_UNSENT; ALOFT_CLOSED; ALOFT_PROTOCOL; ALOFT_WRONG_TYPE when an
- * accessor was misused. */
+ * used on; an answer that has arrived whole when the time is over, and that the caller has not been
+ * told of, is read all the same); ALOFT_LOST or ALOFT_LOST_UNSENT (also when it waited for a
+ * connection that failed otherwise); ALOFT_CLOSED; ALOFT_PROTOCOL, ALOFT_UNSUPPORTED,
+ * ALOFT_NO_MEMORY (the connection is dead); ALOFT_WRONG_TYPE, ALOFT_TOO_LARGE when an accessor was
+ * asked in vain. */
 struct aloft_tds_query {
   aloft_op op;
   aloft_text sql;                /* [call] */
@@ -165,8 +172,8 @@ struct aloft_tds_query {
   /* Called when there is something to step over, first and after each ALOFT_PENDING. NULL: rows
    * are skipped and done runs at the end. */
   void (*ready)(aloft_tds_query *query);
-  /* Called for each message and error of the server, in the order of the answer, inside step.
-   * May be NULL. [done] */
+  /* Called for each message and error of the server, in the order of the answer, inside step (or in
+   * its place when `ready` is NULL). May be NULL. Does not step. [done] */
   void (*message)(aloft_tds_query *query, const aloft_error *message);
   int64_t rows_affected; /* sum of the counts sent by the server; -1: none was sent */
   bool returned;         /* a return status came */
@@ -181,16 +188,19 @@ struct aloft_tds_query {
 };
 
 /* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max),
- * ALOFT_LOST, ALOFT_CLOSED: the connection is gone. One query at a time is on the wire; the others
+ * ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status with which the connection died (ALOFT_LOST...). One
+ * query at a time is on the wire; the others
  * wait their turn in order. */
 ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query);
 
 /* The next thing in the answer: ALOFT_RESULT (look at the columns), ALOFT_ROW (values are valid
- * until the next step), ALOFT_PENDING, ALOFT_DONE, or an error; after the last two done follows and
- * step is not called again. ALOFT_WRONG_STATE: not in flight. */
+ * until the next step), ALOFT_PENDING, ALOFT_DONE, or an error; after the last two done follows
+ * (until then step says the same again). ALOFT_WRONG_STATE: not in flight, or called from
+ * `message`. */
 ALOFT_API aloft_status aloft_tds_step(aloft_tds_query *query);
 
-/* The columns of the current result set: valid until the next ALOFT_RESULT or done. */
+/* The columns of the current result set: valid until the next ALOFT_RESULT or until done returns.
+ * In done itself ask no more: none are found then, as beyond the last one (NULL). */
 ALOFT_API size_t aloft_tds_column_count(const aloft_tds_query *query);
 ALOFT_API const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_t column);
 
@@ -222,6 +232,8 @@ typedef struct aloft_tds_pool_config {
   uint32_t waiting_max;        /* acquisitions waiting for a connection; 0: 1,024 */
 } aloft_tds_pool_config;
 
+/* Opens no connection yet. ALOFT_ARGUMENT, ALOFT_ENCRYPTION, as for aloft_tds_open,
+ * ALOFT_NO_MEMORY, ALOFT_CLOSED; the text is in aloft_loop_error. */
 ALOFT_API aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *loop,
                                            const aloft_tds_pool_config *config);
 
@@ -237,11 +249,13 @@ typedef struct aloft_tds_acquire {
   } own;
 } aloft_tds_acquire;
 
-/* Refused: ALOFT_TOO_MANY (waiting_max), ALOFT_CLOSED. */
+/* First come, first served. Refused: ALOFT_TOO_MANY (waiting_max), ALOFT_CLOSED, or as
+ * aloft_tds_open when a new connection was needed. Stopping an acquisition leaves its connect going
+ * on, for the next. */
 ALOFT_API aloft_status aloft_tds_pool_take(aloft_tds_pool *pool, aloft_tds_acquire *acquire);
 
-/* Gives a connection back. A query still in flight on it is cancelled; a dead one is replaced when
- * next needed. */
+/* Gives a connection back, once. Queries still in flight on it are cancelled; a dead one is
+ * replaced when next needed. */
 ALOFT_API void aloft_tds_pool_give(aloft_tds_pool *pool, aloft_tds *tds);
 
 /* Closes all connections; acquisitions complete with ALOFT_CLOSED, then `op` (may be NULL). */

@@ -90,7 +90,9 @@ alo_exit alo_sql_session_close(alo_sql_session *session, alo_exit code) {
   alo_sql_printer_free(&session->printer);
   free(session->columns);
   free(session->cells);
-  return code == ALO_EXIT_OK ? written : alo_interrupt_exit(code);
+  if (code == ALO_EXIT_OK || session->output.error != 0)
+    return written;
+  return alo_interrupt_exit(code);
 }
 
 /* ---- messages ---- */

@@ -49,7 +49,6 @@ void alo_cancel_unregister(aloft_op *op) {
 
 /* Stopping an operation takes it from the list, so that the list shrinks to nothing. */
 static void cancel_own_ops(aloft_cancel *cancel) {
-  cancel->own.handled = 1;
   while (cancel->own.first)
     alo_op_stop(cancel->own.first, ALOFT_CANCELLED);
 }
@@ -67,15 +66,21 @@ static void cancel_posted(alo_ops *ops, aloft_item *item) {
   (void)ops;
   aloft_cancel *top = ALOFT_CONTAINER(item, aloft_cancel, own.posted);
   for (aloft_cancel *at = top; at; at = next_below(at, top)) {
-    __atomic_store_n(&at->own.fired, 1, __ATOMIC_RELEASE);
+    /* A child that another thread has fired is posted, or will be at once: that post handles it. */
+    if (__atomic_exchange_n(&at->own.fired, 1, __ATOMIC_ACQ_REL) == 0 || at == top)
+      at->own.handled = 1;
     cancel_own_ops(at);
   }
 }
 
-/* A cancellation that has been fired but not handled lies in the loop's stack: empty that first. */
+/* One that has fired but is not handled lies in the loop's stack, and so may a parent that has not
+ * yet passed it on: the stack is emptied first. */
 static void settle(aloft_cancel *cancel) {
-  if (__atomic_load_n(&cancel->own.fired, __ATOMIC_ACQUIRE) && !cancel->own.handled)
-    alo_ops_run_posted(cancel->own.ops);
+  for (const aloft_cancel *at = cancel; at; at = at->own.parent)
+    if (__atomic_load_n(&at->own.fired, __ATOMIC_ACQUIRE) && !at->own.handled) {
+      alo_ops_run_posted(cancel->own.ops);
+      return;
+    }
 }
 
 void aloft_cancel_fini(aloft_cancel *cancel) {

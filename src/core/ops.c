@@ -98,6 +98,8 @@ static uint64_t due_of(const alo_ops *ops, const aloft_op *op) {
 /* ---- operations ---- */
 
 aloft_status alo_op_refuse(aloft_op *op, aloft_status status, const aloft_error *error) {
+  if (op->own.state != ALO_OP_IDLE)
+    return ALOFT_IN_USE;
   op->status = status;
   op->error = error ? error : aloft_status_error(status);
   return status;

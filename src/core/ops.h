@@ -59,7 +59,8 @@ aloft_status alo_op_start(alo_owner *owner, aloft_op *op, const alo_op_kind *kin
 aloft_status alo_op_check(alo_owner *owner, aloft_op *op);
 void alo_op_fly(alo_owner *owner, aloft_op *op, const alo_op_kind *kind);
 
-/* Refuses a start: sets status and error (NULL: the status's constant one); returns the status. */
+/* Refuses a start: sets status and error (NULL: the status's constant one); returns the status. One
+ * in flight is not touched: ALOFT_IN_USE. */
 aloft_status alo_op_refuse(aloft_op *op, aloft_status status, const aloft_error *error);
 
 /* Decides a flying operation and queues it. `error` [done], NULL: the status's constant one. */

@@ -35,6 +35,12 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
+static inline void put_three(uint32_t code, char *out) {
+  out[0] = (char)(0xE0 | code >> 12);
+  out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+  out[2] = (char)(0x80 | (code & 0x3F));
+}
+
 static inline size_t put_code(uint32_t code, char out[4]) {
   if (code < 0x80) {
     out[0] = (char)code;
@@ -46,9 +52,7 @@ static inline size_t put_code(uint32_t code, char out[4]) {
     return 2;
   }
   if (code < 0x10000) {
-    out[0] = (char)(0xE0 | code >> 12);
-    out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-    out[2] = (char)(0x80 | (code & 0x3F));
+    put_three(code, out);
     return 3;
   }
   out[0] = (char)(0xF0 | code >> 18);
@@ -103,15 +107,24 @@ static size_t decode_each(const uint8_t *in, size_t stop, struct output *out) {
   char *to = out->at;
   size_t at = 0;
   while (at < stop) {
-    uint32_t code = next_code(in, &at);
+    uint32_t code = unit_at(in + 2 * at);
+    if (code < 0x80) {
+      *to++ = (char)code;
+      at++;
+      continue;
+    }
+    if (code >= 0x800 && code >> 11 != 0xD800 >> 11) {
+      put_three(code, to);
+      to += 3;
+      at++;
+      continue;
+    }
+    code = next_code(in, &at);
     if (code == ALO_UTF8_BROKEN) {
       out->broken++;
       code = REPLACEMENT;
     }
-    if (code < 0x80)
-      *to++ = (char)code;
-    else
-      to += alo_utf8_put(code, to);
+    to += alo_utf8_put(code, to);
   }
   out->at = to;
   return at;

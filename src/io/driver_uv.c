@@ -50,8 +50,8 @@ static void async_fired(uv_async_t *async) {
   (void)async;
 }
 
-/* libuv's timer counts milliseconds of its own cached clock; rounding up keeps a wait from ending
- * before the deadline. */
+/* libuv's timer counts milliseconds of its own cached clock, which is uv_hrtime's rounded down: an
+ * absolute time rounded up keeps a wait from ending before the deadline. */
 static void arm(uv_driver *self, uint64_t deadline_ns) {
   if (deadline_ns == self->armed_until)
     return;
@@ -60,10 +60,10 @@ static void arm(uv_driver *self, uint64_t deadline_ns) {
     uv_timer_stop(&self->timer);
     return;
   }
-  uint64_t present = uv_hrtime();
-  uint64_t left = deadline_ns > present ? deadline_ns - present : 0;
+  uint64_t until = deadline_ns / 1000000 + (deadline_ns % 1000000 != 0);
   uv_update_time(&self->uv);
-  uv_timer_start(&self->timer, timer_fired, left / 1000000 + (left % 1000000 != 0), 0);
+  uint64_t present = uv_now(&self->uv);
+  uv_timer_start(&self->timer, timer_fired, until > present ? until - present : 0, 0);
 }
 
 static int wait(alo_driver *driver, uint64_t deadline_ns) {
@@ -108,7 +108,6 @@ static void poll_fired(uv_poll_t *poll, int status, int events) {
 
 static void poll_closed(uv_handle_t *handle) {
   alo_socket *socket = handle->data;
-  close(socket->descriptor);
   alo_heap_give(&socket->driver->heap, socket, sizeof *socket);
 }
 
@@ -249,6 +248,7 @@ static void shut(alo_socket *socket) {
   socket->watch = NULL;
   socket->interest = 0;
   uv_close((uv_handle_t *)&socket->poll, poll_closed);
+  close(socket->descriptor); /* at once: the peer learns of it without another turn */
 }
 
 /* ---- name resolution: on libuv's pool of threads ---- */

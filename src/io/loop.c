@@ -6,8 +6,10 @@
 #include "heap.h"
 
 /* After this many turns with input left over, deadlines are looked at all the same: a flood must
- * not keep them from expiring for ever. */
-enum { INPUT_LEFT_TURNS_MAX = 64 };
+ * not keep them from expiring for ever. At a stream's share of 512 KiB a turn that is 8 MiB, more
+ * than a socket holds by Linux's defaults (6 MiB): what had arrived when the loop was held up is
+ * read by then. */
+enum { INPUT_LEFT_TURNS_MAX = 16 };
 
 static void wake_driver(void *context) {
   alo_driver *driver = context;
@@ -23,14 +25,14 @@ static size_t or_default(size_t value, size_t otherwise) {
   return value ? value : otherwise;
 }
 
-/* The caller's config, over defaults, whatever its version's size. */
+/* There has been one version of the struct so far: a size that would cut a member is refused. */
 static aloft_status import_config(aloft_loop_config *own, const aloft_loop_config *config) {
   memset(own, 0, sizeof *own);
   if (!config)
     return ALOFT_OK;
-  if (config->size < sizeof config->size || config->size > sizeof *own)
+  if (config->size != sizeof *own)
     return ALOFT_ARGUMENT;
-  memcpy(own, config, config->size);
+  *own = *config;
   if (own->tick_ns && own->tick_ns < 1000)
     return ALOFT_ARGUMENT;
   if (own->block_size && (own->block_size < 4096 || own->block_size > (size_t)1 << 30))
@@ -64,10 +66,9 @@ aloft_status alo_loop_open_on(aloft_loop **made, const aloft_loop_config *config
 
 aloft_status aloft_loop_open(aloft_loop **loop, const aloft_loop_config *config) {
   int error = 0;
-  const aloft_allocator *heap =
-      config && config->size >= offsetof(aloft_loop_config, tick_ns) && config->allocator
-          ? config->allocator
-          : &alo_heap_default;
+  const aloft_allocator *heap = config && config->size == sizeof *config && config->allocator
+                                    ? config->allocator
+                                    : &alo_heap_default;
   alo_driver *driver = alo_driver_uv_open(heap, &error);
   if (!driver)
     return error ? ALOFT_SYSTEM : ALOFT_NO_MEMORY;
@@ -156,7 +157,7 @@ static uint64_t wait_until(aloft_loop *loop, uint64_t wait_ns) {
 
 /* Deadlines are not looked at while received bytes wait unread, for the answer may be in them. */
 static void expire(aloft_loop *loop) {
-  if (loop->input_left && ++loop->input_left_turns < INPUT_LEFT_TURNS_MAX)
+  if ((loop->input_left || loop->inputs_held) && ++loop->input_left_turns < INPUT_LEFT_TURNS_MAX)
     return;
   loop->input_left_turns = 0;
   alo_ops_run_deadlines(&loop->ops);
@@ -166,8 +167,11 @@ static int phases(aloft_loop *loop, uint64_t wait_ns) {
   write_outputs(loop); /* what was started outside of a turn */
   uint64_t until = wait_until(loop, wait_ns);
   loop->input_left = false;
+  /* Time passes in the wait: what a received byte starts there counts from its own moment. */
+  loop->ops.fresh = false;
   int error = loop->driver->methods->wait(loop->driver, until);
   tell_time(loop);
+  loop->ops.fresh = true;
   alo_ops_run_posted(&loop->ops);
   expire(loop);
   alo_ops_run_completions(&loop->ops);
@@ -179,7 +183,7 @@ static int phases(aloft_loop *loop, uint64_t wait_ns) {
 aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
   if (loop->turning)
     return ALOFT_WRONG_STATE;
-  loop->turning = loop->ops.fresh = true;
+  loop->turning = true;
   int error = phases(loop, wait_ns);
   loop->turning = loop->ops.fresh = false;
   return error < 0 ? ALOFT_SYSTEM : ALOFT_OK;
@@ -239,7 +243,8 @@ aloft_status aloft_sleep_start(aloft_loop *loop, aloft_op *op) {
 static void call_post(alo_ops *ops, aloft_item *item) {
   (void)ops;
   aloft_post *post = ALOFT_CONTAINER(item, aloft_post, own.item);
-  __atomic_store_n(&post->own.posted, 0, __ATOMIC_RELEASE);
+  /* An exchange: what a thread wrote before a post that found this one posted is seen by `run`. */
+  (void)__atomic_exchange_n(&post->own.posted, 0, __ATOMIC_ACQ_REL);
   post->run(post);
 }
 
@@ -254,6 +259,8 @@ static void queue_post(alo_ops *ops, aloft_item *item) {
 static const alo_item_kind post_kind = {queue_post};
 
 void aloft_loop_post(aloft_loop *loop, aloft_post *post) {
+  if (__atomic_load_n(&loop->closing, __ATOMIC_RELAXED))
+    return;
   if (__atomic_exchange_n(&post->own.posted, 1, __ATOMIC_ACQ_REL))
     return;
   post->own.item.kind = &post_kind;
@@ -269,7 +276,7 @@ void aloft_cancel_init(aloft_cancel *cancel, aloft_loop *loop, aloft_cancel *par
 void aloft_loop_close(aloft_loop *loop) {
   if (!loop || loop->turning)
     return;
-  loop->closing = true;
+  __atomic_store_n(&loop->closing, true, __ATOMIC_RELAXED);
   loop->turning = true; /* no callback below may turn the loop */
   while (loop->residents) {
     alo_resident *resident = loop->residents;

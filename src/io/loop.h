@@ -32,7 +32,8 @@ struct aloft_loop {
   alo_output *outputs;
   alo_resident *residents;
   bool turning, stopped, closing;
-  bool input_left; /* a stream stopped reading at its share of the turn */
+  bool input_left;      /* a stream stopped reading at its share of the turn */
+  unsigned inputs_held; /* clients that hold received bytes until callbacks have run */
   unsigned input_left_turns;
   uint64_t turns;
   aloft_error refused; /* of the last open that was refused: there is no object to keep it */

@@ -19,9 +19,11 @@ static void set_interest(alo_stream *stream) {
   unsigned events = 0;
   if (!stream->connected)
     events = ALO_WRITABLE;
+  else if (!stream->ended && stream->tx_failed)
+    events = stream->paused || full ? 0u : (unsigned)ALO_READABLE | (unsigned)ALO_WRITABLE;
   else if (!stream->ended)
     events = (stream->paused || full ? 0u : (unsigned)ALO_READABLE) |
-             (alo_buffer_size(&stream->tx) && !stream->tx_failed ? (unsigned)ALO_WRITABLE : 0u);
+             (alo_buffer_size(&stream->tx) ? (unsigned)ALO_WRITABLE : 0u);
   methods_of(stream)->interest(stream->socket, events);
 }
 
@@ -30,7 +32,7 @@ static void end(alo_stream *stream, aloft_status failed, int error) {
     return;
   stream->ended = true;
   stream->failed = failed;
-  stream->error = error < 0 ? -error : error;
+  stream->error = error < 0 ? -error : error; /* from a driver: negative */
   set_interest(stream);
   stream->event(stream, ALO_STREAM_ENDED);
 }
@@ -46,8 +48,9 @@ static void write_out(alo_stream *stream) {
     if (put == -EAGAIN || put == -EWOULDBLOCK)
       break;
     if (put < 0) {
-      /* Bytes that the peer sent before may still wait: reading finds them and then the end. */
+      /* Bytes that the peer sent before may still wait: reading finds them, and then the end. */
       stream->tx_failed = true;
+      stream->tx_error = (int)-put;
       break;
     }
     stream->tx_written += (uint64_t)put;
@@ -84,10 +87,13 @@ static read_answer read_once(alo_stream *stream, size_t *share) {
     return READ_STOP;
   }
   ssize_t got = methods_of(stream)->read(stream->socket, into, room);
-  if (got == -EAGAIN || got == -EWOULDBLOCK)
+  bool empty = got == -EAGAIN || got == -EWOULDBLOCK;
+  if (empty && !stream->tx_failed)
     return READ_EMPTY;
   if (got <= 0) {
-    end(stream, got < 0 ? ALOFT_LOST : ALOFT_OK, (int)got);
+    /* A failed write has taken the socket's error with it: the end alone would not tell why. */
+    int error = (empty || got == 0) && stream->tx_failed ? stream->tx_error : (int)-got;
+    end(stream, error ? ALOFT_LOST : ALOFT_OK, error);
     return READ_STOP;
   }
   alo_chain_filled(&stream->rx, (size_t)got);
@@ -150,7 +156,7 @@ static void socket_ready(alo_watch *watch, unsigned events) {
   }
   if ((events & ALO_WRITABLE) && !stream->ended)
     write_out(stream);
-  if (events & ALO_READABLE)
+  if ((events & ALO_READABLE) || stream->tx_failed)
     read_in(stream);
 }
 
@@ -198,9 +204,10 @@ aloft_status alo_stream_dial(alo_stream *stream, aloft_text host, uint16_t port)
   }
   if (error < 0) {
     stream->error = -error;
-    return error == -ENOMEM       ? ALOFT_NO_MEMORY
-           : stream->next_address ? ALOFT_CONNECT
-                                  : ALOFT_RESOLVE;
+    stream->failed = error == -ENOMEM       ? ALOFT_NO_MEMORY
+                     : stream->next_address ? ALOFT_CONNECT
+                                            : ALOFT_RESOLVE;
+    return stream->failed;
   }
   stream->open = true;
   return ALOFT_OK;

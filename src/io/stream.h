@@ -27,7 +27,8 @@ struct alo_stream {
   aloft_status failed; /* ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_LOST...; ALOFT_OK: the peer's close */
   int error;           /* errno of it, 0: none */
   bool open, connected, paused, ended, want_drained;
-  bool tx_failed; /* the kernel refuses output: the reason comes by reading */
+  bool tx_failed; /* the kernel refuses output: what the peer sent before is read, then it ends */
+  int tx_error;   /* errno of that */
   size_t rx_max;  /* unread bytes in `rx` beyond which reading waits; 0: none */
   alo_watch watch;
   alo_output output;

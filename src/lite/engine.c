@@ -405,18 +405,27 @@ static void prepare_batch(alo_session *s, aloft_text text, aloft_text declaratio
   }
 }
 
-/* The text could not be understood: its error is the batch's only event. */
-static aloft_status start_failed(alo_session *s) {
+static void read_batch(alo_session *s, const alo_batch *batch) {
+  aloft_text text;
+  aloft_text declarations;
+  alo_engine_parameter *parameters =
+      alo_take(&s->batch, (batch->parameter_count + 1) * sizeof *parameters);
+  copy_batch(s, batch, &text, &declarations, parameters);
+  prepare_batch(s, text, declarations, parameters, batch->parameter_count);
+}
+
+/* The text is wrong: its error is the batch's one event. */
+static aloft_status refuse_batch(alo_session *s) {
   const tsql_error *error = &s->batch.error;
   if (error->number == 701) {
     end_batch(s);
     return ALOFT_NO_MEMORY;
   }
   s->tree.count = 0;
-  alo_session_message(s, error->number, error->severity, error->state,
-                      (aloft_text){error->text, strlen(error->text)});
+  alo_session_message(s, error->number, error->severity, error->state, text_of(error->text));
   if (error->line > 0)
     s->events[s->event_first].message.line = error->line;
+  alo_session_done(s, 0, false, true);
   s->environment.last_error = error->number;
   s->output_count = 0;
   s->phase = PHASE_END;
@@ -438,13 +447,8 @@ aloft_status alo_session_start(alo_session *s, const alo_batch *batch) {
   s->phase = PHASE_COMPILE;
   s->batch.date_order = s->date_order;
   if (ALO_TRY(&s->batch))
-    return start_failed(s);
-  aloft_text text;
-  aloft_text declarations;
-  alo_engine_parameter *parameters =
-      alo_take(&s->batch, (batch->parameter_count + 1) * sizeof *parameters);
-  copy_batch(s, batch, &text, &declarations, parameters);
-  prepare_batch(s, text, declarations, parameters, batch->parameter_count);
+    return refuse_batch(s);
+  read_batch(s, batch);
   return ALOFT_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "connection.h"
+#include "lite_connection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "connection.h"
+#include "lite_connection.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -157,7 +157,9 @@ static tsql_expression *bind_global(tsql_binder *b, const tsql_node *node) {
   if (alo_word_is(name, "IDENTITY")) {
     tsql_type type = alo_type_decimal(38, 0);
     type.numeric = true;
-    return new_constant(b, type, e->identity);
+    tsql_expression *x = new_constant(b, type, e->identity);
+    x->nullable = true;
+    return x;
   }
   alo_throw(b->context, 40510, ALOFT_PRINT(node->name));
 }

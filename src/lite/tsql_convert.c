@@ -287,8 +287,10 @@ static tsql_value to_decimal(const conversion *c) {
 /* Text. */
 
 static _Noreturn void no_style(const conversion *c) {
-  alo_throw(c->context, 9809, c->style, ALOFT_PRINT(alo_type_name(c->from)),
-            ALOFT_PRINT(alo_type_name(c->to)));
+  char text[64];
+  int size = snprintf(text, sizeof text, "CONVERT of %.*s with style %d",
+                      ALOFT_PRINT(alo_type_name(c->from)), c->style);
+  alo_throw(c->context, 40510, size, text);
 }
 
 static size_t real_text(const conversion *c, char *out, size_t room) {

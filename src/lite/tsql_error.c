@@ -6,8 +6,8 @@
 #define N "%.*s"
 
 static const tsql_error_kind kinds[] = {
-    {TSQL_ERROR_BUSY, 0, 0, S, "busy"},
     {TSQL_ERROR_STOPPED, 0, 0, S, "stopped"},
+    {TSQL_ERROR_BUSY, 0, 0, S, "busy"},
     {102, 15, 1, B, "Incorrect syntax near '" N "'."},
     {103, 15, 4, B, "The identifier that starts with '" N "' is too long. Maximum length is 128."},
     {104, 15, 1, B,
@@ -72,9 +72,6 @@ static const tsql_error_kind kinds[] = {
      "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up "
      "into smaller queries."},
     {195, 15, 10, B, "'" N "' is not a recognized built-in function name."},
-    {201, 16, 4, B,
-     "Procedure or function 'sp_executesql' expects parameter '" N "', which was not supplied."},
-    {203, 16, 2, B, "The name '" N "' is not a valid identifier."},
     {205, 16, 1, B,
      "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number "
      "of expressions in their target lists."},
@@ -85,7 +82,6 @@ static const tsql_error_kind kinds[] = {
     {213, 16, 1, B, "Column name or number of supplied values does not match table definition."},
     {220, 16, 2, S, "Arithmetic overflow error for data type " N ", value = " N "."},
     {232, 16, 3, S, "Arithmetic overflow error for type " N ", value = %f."},
-    {235, 16, 0, B, "Cannot convert a char value to money. The char value has incorrect syntax."},
     {241, 16, 1, B, "Conversion failed when converting date and/or time from character string."},
     {242, 16, 3, B,
      "The conversion of a " N " data type to a " N " data type resulted in an out-of-range value."},
@@ -101,13 +97,7 @@ static const tsql_error_kind kinds[] = {
      "INSERT. A column cannot be assigned more than one value in the same clause. Modify the "
      "clause to make sure that a column is updated only once. If this statement updates or "
      "inserts columns into a view, column aliasing can conceal the duplication in your code."},
-    {266, 16, 2, S,
-     "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT "
-     "statements. Previous count = %d, current count = %d."},
     {402, 16, 1, B, "The data types " N " and " N " are incompatible in the " N " operator."},
-    {421, 16, 1, B,
-     "The " N " data type cannot be selected as DISTINCT because it is not comparable."},
-    {487, 16, 1, B, "An invalid option was specified for the statement \"" N "\"."},
     {506, 16, 1, B, "The invalid escape character \"" N "\" was specified in a LIKE predicate."},
     {512, 16, 1, S,
      "Subquery returned more than 1 value. This is not permitted when the subquery follows =, "
@@ -120,12 +110,11 @@ static const tsql_error_kind kinds[] = {
     {535, 16, 0, S,
      "The datediff function resulted in an overflow. The number of dateparts separating two "
      "date/time instances is too large. Try to use datediff with a less precise datepart."},
-    {537, 16, 2, S, "Invalid length parameter passed to the LEFT or SUBSTRING function."},
     {536, 16, 1, S, "Invalid length parameter passed to the " N " function."},
+    {537, 16, 2, S, "Invalid length parameter passed to the LEFT or SUBSTRING function."},
     {544, 16, 1, B,
      "Cannot insert explicit value for identity column in table '" N
      "' when IDENTITY_INSERT is set to OFF."},
-    {596, 21, 1, B, "Cannot continue the execution because the session is in the kill state."},
     {625, 16, 1, S, "The database file reports: " N "."},
     {701, 17, 1, B, "There is insufficient system memory to run this query."},
     {911, 16, 1, B,
@@ -140,7 +129,6 @@ static const tsql_error_kind kinds[] = {
     {1033, 15, 1, B,
      "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and "
      "common table expressions, unless TOP, OFFSET or FOR XML is also specified."},
-    {1034, 15, 1, B, "Syntax error: Duplicate specification of the action \"" N "\"."},
     {1046, 15, 1, B,
      "Subqueries are not allowed in this context. Only scalar expressions are allowed."},
     {1060, 15, 1, B,
@@ -150,13 +138,9 @@ static const tsql_error_kind kinds[] = {
      "Transaction (Process ID %d) was deadlocked on lock resources with another process and has "
      "been chosen as the deadlock victim. Rerun the transaction."},
     {1222, 16, 45, S, "Lock request time out period exceeded."},
-    {1701, 16, 1, B,
-     "Creating or altering table '" N "' failed because the minimum row size would be too large."},
     {1702, 16, 1, B,
      "CREATE TABLE failed because column '" N "' in table '" N
      "' exceeds the maximum of 1024 columns."},
-    {1750, 16, 0, B, "Could not create constraint or index. See previous errors."},
-    {1908, 16, 1, B, "Column '" N "' is partitioning column of the index."},
     {1911, 16, 1, B, "Column name '" N "' does not exist in the target table or view."},
     {1919, 16, 1, B,
      "Column '" N "' in table '" N
@@ -172,8 +156,6 @@ static const tsql_error_kind kinds[] = {
      "' is specified more than once."},
     {2714, 16, 6, B, "There is already an object named '" N "' in the database."},
     {2715, 16, 6, B, "Column, parameter, or variable #%d: Cannot find data type " N "."},
-    {2716, 16, 1, B,
-     "Column, parameter, or variable #%d: Cannot specify a column width on data type " N "."},
     {2717, 15, 2, B,
      "The size (%d) given to the parameter '" N "' exceeds the maximum allowed (%d)."},
     {2732, 16, 1, B, "Error number %d is invalid. The number must be from 50000 to 2147483647."},
@@ -193,8 +175,6 @@ static const tsql_error_kind kinds[] = {
     {2754, 16, 1, S,
      "Error severity levels greater than 18 can only be specified by members of the sysadmin "
      "role, using the WITH LOG option."},
-    {2812, 16, 62, B, "Could not find stored procedure '" N "'."},
-    {3609, 16, 1, T, "The transaction ended in the trigger. The batch has been aborted."},
     {3621, 0, 0, S, "The statement has been terminated."},
     {3623, 16, 1, S, "An invalid floating point operation occurred."},
     {3701, 11, 5, S,
@@ -203,7 +183,6 @@ static const tsql_error_kind kinds[] = {
     {3903, 16, 1, S, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."},
     {4060, 11, 1, B, "Cannot open database \"" N "\" requested by the login. The login failed."},
     {4104, 16, 1, B, "The multi-part identifier \"" N "\" could not be bound."},
-    {4108, 15, 1, B, "Windowed functions can only appear in the SELECT or ORDER BY clauses."},
     {4145, 15, 1, B,
      "An expression of non-boolean type specified in a context where a condition is expected, "
      "near '" N "'."},
@@ -238,7 +217,6 @@ static const tsql_error_kind kinds[] = {
     {8145, 16, 2, B, N " is not a parameter for procedure sp_executesql."},
     {8147, 16, 1, B,
      "Could not create IDENTITY attribute on nullable column '" N "', table '" N "'."},
-    {8152, 16, 14, S, "String or binary data would be truncated."},
     {8155, 16, 2, B, "No column name was specified for column %d of '" N "'."},
     {8156, 16, 1, B, "The column '" N "' was specified multiple times for '" N "'."},
     {8158, 16, 1, B, "'" N "' has more columns than were specified in the column list."},
@@ -252,7 +230,6 @@ static const tsql_error_kind kinds[] = {
     {8632, 17, 2, B,
      "Internal error: An expression services limit has been reached. Please look for potentially "
      "complex expressions in your query, and try to simplify them."},
-    {9809, 16, 1, B, "The style %d is not supported for conversions from " N " to " N "."},
     {9810, 16, 1, B,
      "The datepart " N " is not supported by date function " N " for data type " N "."},
     {10709, 16, 1, B,

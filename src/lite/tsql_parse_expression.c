@@ -354,8 +354,10 @@ static tsql_node *parse_word(tsql_parser *p) {
       parse_arguments(p, node);
       return node;
     }
-  if (alo_parser_at(p, "TRY_CONVERT"))
-    alo_parser_missing(p, "TRY_CONVERT");
+  static const char *const missing[] = {"TRY_CONVERT", "TRY_CAST", "TRY_PARSE", "PARSE"};
+  for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+    if (alo_parser_at(p, missing[i]) && alo_parser_peek(p).source.data[0] == '(')
+      alo_parser_missing(p, missing[i]);
   if (alo_word_is_reserved(p->token.text))
     alo_parser_fail(p);
   return parse_name(p);

@@ -3,6 +3,9 @@
  *   DIALLING -> GREETING (INFO awaited) -> LOGIN (PONG awaited) -> READY -> CLOSING -> gone
  *        any of them -> DEAD (failed; waits for close)
  *
+ * A close before READY with publications held waits for READY first: `leaving` says so in any
+ * phase.
+ *
  * What is sent before READY is held as records, for the server's limits are not known until INFO.
  * nats_open.c opens and closes; nats_link.c is the wire; nats_publish.c and nats_subscribe.c are
  * the operations; nats_deliver.c shows messages. */
@@ -31,12 +34,33 @@ enum {
   ALO_NATS_SID_FIRST = 2, /* a subscription's sid is its key in the table, and this */
   ALO_NATS_PREFIX_MAX = 256,
   ALO_NATS_INBOX_ID = 22,
-  ALO_NATS_ERROR_MAX = 512
+  ALO_NATS_ERROR_MAX = 512,
+  ALO_NATS_TX_SLACK = 64 << 10 /* of output beyond tx_bytes_max: half of it for flush and UNSUB, the
+                                  rest for PING, PONG and CONNECT */
 };
 
+/* A message or an event on its way to its callback, in the completion queue. */
 typedef struct alo_nats_delivery alo_nats_delivery;
+struct alo_nats_delivery {
+  aloft_item item;
+  aloft_nats *nats;
+  alo_nats_delivery *next_free;
+  aloft_nats_subscription *subscription; /* NULL: an event */
+  aloft_nats_message message;
+  aloft_nats_event event;
+  bool failed;   /* the event has an error */
+  bool embedded; /* in the connection, not of the free list */
+  aloft_error error;
+  char text[ALO_NATS_ERROR_MAX / 2];
+};
 
-/* Flush operations in the order of their PINGs, linked by own.spare. */
+/* What happens once in a connection's life is told whatever the memory: connected, lame duck,
+ * disconnected. */
+enum { ALO_NATS_MOMENTS = 3 };
+
+/* Flush operations in the order of their PINGs. While one flies, own.item.next links them, own.slot
+ * is the number of its PING (32 bits of it), and own.spare the stream's offset after it (0: held).
+ */
 typedef struct alo_nats_flushes {
   aloft_op *first, *last;
 } alo_nats_flushes;
@@ -57,7 +81,7 @@ struct aloft_nats {
   /* from the configuration */
   uint64_t connect_timeout_ns, ping_interval_ns;
   uint32_t pings_out_max, deliveries_max;
-  size_t kept_bytes_max;
+  size_t kept_bytes_max, tx_bytes_max;
   void (*event)(aloft_nats *, aloft_nats_event, const aloft_error *, void *);
   void *context;
 
@@ -69,8 +93,11 @@ struct aloft_nats {
 
   alo_timer timer; /* the connect's deadline, then the interval of PINGs, then close's deadline */
   aloft_op *opening, *closing;
-  uint64_t pings, pongs; /* sent, received */
-  uint64_t held_pings;   /* of flushes before READY */
+  bool leaving;
+  uint64_t pings, pongs;      /* sent, received */
+  uint32_t pings_out;         /* by the interval, since the last PONG */
+  uint64_t held_pings;        /* of flushes before READY */
+  uint32_t held_publications; /* before READY */
   alo_nats_flushes flushes;
 
   alo_inflight requests, subscriptions;
@@ -79,8 +106,11 @@ struct aloft_nats {
   bool inbox_subscribed;
 
   alo_nats_delivery *free_deliveries;
-  uint32_t deliveries; /* queued */
-  uint32_t deliveries_made;
+  uint32_t deliveries;      /* queued */
+  uint32_t deliveries_peak; /* since the last look at what can be given back */
+  size_t tx_peak;
+  bool input_held;        /* counted in the loop's inputs_held */
+  uint32_t unsubs_missed; /* there was no room for them */
   size_t kept_bytes;
   aloft_nats_kept *kept;
 
@@ -88,15 +118,21 @@ struct aloft_nats {
   aloft_error failure;      /* why it is dead */
   aloft_error lost, unsent; /* the same for operations */
   aloft_error refusal;
+  aloft_error inbox_refused; /* the server's words */
   char failure_text[ALO_NATS_ERROR_MAX];
   char refusal_text[ALO_NATS_ERROR_MAX];
+  char inbox_refused_text[ALO_NATS_ERROR_MAX / 2];
+  alo_nats_delivery moments[ALO_NATS_MOMENTS];
 
   uint64_t messages_in, messages_out, bytes_in, bytes_out, replies_unmatched;
+  uint64_t messages_unmatched, headers_malformed, publications_dropped, events_dropped;
 };
 
 /* ---- nats_open.c ---- */
-/* The end of CLOSING: shuts the stream, completes `closing`, frees. */
-void alo_nats_closed(aloft_nats *nats);
+/* The end of CLOSING: shuts the stream, completes `closing` with the status, frees. */
+void alo_nats_closed(aloft_nats *nats, aloft_status status, const aloft_error *error);
+/* READY and leaving: CLOSING begins. */
+void alo_nats_leave(aloft_nats *nats);
 
 /* ---- nats_link.c ---- */
 void alo_nats_stream_event(alo_stream *stream, alo_stream_event event);
@@ -109,6 +145,8 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
 /* Completes everything in flight but `opening` and `closing`: ALOFT_CLOSED, or what `lost` says. */
 void alo_nats_finish_all(aloft_nats *nats, bool closed);
 void alo_nats_ping(aloft_nats *nats);
+/* Says that received bytes wait for callbacks, or no longer do. */
+void alo_nats_hold_input(aloft_nats *nats, bool held);
 
 /* ---- nats_publish.c ---- */
 /* Refuses with a text of its own. */
@@ -121,10 +159,12 @@ typedef enum {
   ALO_NATS_HELD_PUB,
   ALO_NATS_HELD_REQUEST,
   ALO_NATS_HELD_FLUSH,
-  ALO_NATS_HELD_OTHER
+  ALO_NATS_HELD_SUB,
+  ALO_NATS_HELD_OTHER /* UNSUB, and SUB for the inbox */
 } alo_nats_held_kind;
 /* Room for one protocol message: in the output, or as a held record. Nothing is sent until commit.
- * NULL: `*status`. */
+ * NULL: `*status`. What is needed to wait for room, or to get it (flush, UNSUB), has some left
+ * beyond tx_bytes_max. */
 typedef struct alo_nats_record {
   uint32_t size, payload;
   alo_nats_held_kind kind;
@@ -140,6 +180,9 @@ void alo_nats_release_held(aloft_nats *nats);
 void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
 /* True when the operation's message had been written whole. */
 bool alo_nats_written(const aloft_nats *nats, uint64_t tx_end);
+/* The flush operation after this one, and whether its PING had been written whole. */
+aloft_op *alo_nats_flush_next(const aloft_op *op);
+bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op);
 
 /* ---- nats_subscribe.c ---- */
 void alo_nats_message_in(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
@@ -157,5 +200,7 @@ void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *
 void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block);
 void alo_nats_forget_kept(aloft_nats *nats);
 void alo_nats_free_deliveries(aloft_nats *nats);
+/* Gives back memory that a busier time has left, called now and then. */
+void alo_nats_shrink(aloft_nats *nats);
 
 #endif

@@ -5,20 +5,7 @@
 
 #include "heap.h"
 
-/* A message or an event on its way to its callback, in the completion queue. */
-struct alo_nats_delivery {
-  aloft_item item;
-  aloft_nats *nats;
-  alo_nats_delivery *next_free;
-  aloft_nats_subscription *subscription; /* NULL: an event */
-  aloft_nats_message message;
-  aloft_nats_event event;
-  bool failed; /* the event has an error */
-  aloft_error error;
-  char text[ALO_NATS_ERROR_MAX / 2];
-};
-
-/* Connected, disconnected and lame duck find a place whatever the messages have taken. */
+/* Events that may be queued beyond what the messages have taken. */
 enum { EVENTS_BEYOND = 8 };
 
 static void run_delivery(alo_ops *ops, aloft_item *item);
@@ -33,16 +20,19 @@ static alo_nats_delivery *take(aloft_nats *nats) {
     delivery = alo_heap_take(&nats->loop->heap, sizeof *delivery);
     if (!delivery)
       return NULL;
-    nats->deliveries_made++;
   }
   delivery->item.kind = &delivery_kind;
   delivery->nats = nats;
   nats->deliveries++;
+  if (nats->deliveries_peak < nats->deliveries)
+    nats->deliveries_peak = nats->deliveries;
   return delivery;
 }
 
 static void give(alo_nats_delivery *delivery) {
   aloft_nats *nats = delivery->nats;
+  if (delivery->embedded)
+    return;
   delivery->next_free = nats->free_deliveries;
   nats->free_deliveries = delivery;
   nats->deliveries--;
@@ -83,12 +73,37 @@ void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
   alo_ops_push(nats->owner.ops, &delivery->item);
 }
 
+static alo_nats_delivery *embedded(aloft_nats *nats, unsigned moment) {
+  alo_nats_delivery *delivery = &nats->moments[moment];
+  delivery->item.kind = &delivery_kind;
+  delivery->nats = nats;
+  delivery->embedded = true;
+  return delivery;
+}
+
+static alo_nats_delivery *take_for_event(aloft_nats *nats, aloft_nats_event event) {
+  switch (event) {
+  case ALOFT_NATS_CONNECTED:
+    return embedded(nats, 0);
+  case ALOFT_NATS_LAME_DUCK:
+    return embedded(nats, 1);
+  case ALOFT_NATS_DISCONNECTED:
+    return embedded(nats, 2);
+  case ALOFT_NATS_ERROR:
+  case ALOFT_NATS_DROPPED:
+    break;
+  }
+  return nats->deliveries < (uint64_t)nats->deliveries_max + EVENTS_BEYOND ? take(nats) : NULL;
+}
+
 void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error) {
-  if (!nats->event || nats->deliveries >= nats->deliveries_max + EVENTS_BEYOND)
+  if (!nats->event)
     return;
-  alo_nats_delivery *delivery = take(nats);
-  if (!delivery)
+  alo_nats_delivery *delivery = take_for_event(nats, event);
+  if (!delivery) {
+    nats->events_dropped++;
     return;
+  }
   delivery->subscription = NULL;
   delivery->event = event;
   delivery->failed = error != NULL;
@@ -132,6 +147,21 @@ void alo_nats_free_deliveries(aloft_nats *nats) {
     alo_heap_give(&nats->loop->heap, nats->free_deliveries, sizeof *next);
     nats->free_deliveries = next;
   }
+}
+
+/* Memory stays while it is used: what the last interval has not needed a quarter of goes. */
+void alo_nats_shrink(aloft_nats *nats) {
+  enum { TX_KEPT = 64 << 10, DELIVERIES_KEPT = 64 };
+  alo_buffer *tx = &nats->stream.tx;
+  if (tx->room > TX_KEPT && alo_buffer_size(tx) == 0 && nats->tx_peak < tx->room / 4)
+    alo_buffer_fini(tx);
+  nats->tx_peak = alo_buffer_size(tx);
+  uint32_t idle = 0;
+  for (const alo_nats_delivery *at = nats->free_deliveries; at; at = at->next_free)
+    idle++;
+  if (idle > DELIVERIES_KEPT && nats->deliveries_peak < idle / 4)
+    alo_nats_free_deliveries(nats);
+  nats->deliveries_peak = nats->deliveries;
 }
 
 /* ---- keeping ---- */
@@ -278,7 +308,11 @@ void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
                          .inflight = nats->requests.count,
                          .tx_bytes =
                              alo_buffer_size(&nats->stream.tx) + alo_buffer_size(&nats->held),
-                         .kept_bytes = nats->kept_bytes};
+                         .kept_bytes = nats->kept_bytes,
+                         .messages_unmatched = nats->messages_unmatched,
+                         .headers_malformed = nats->headers_malformed,
+                         .publications_dropped = nats->publications_dropped,
+                         .events_dropped = nats->events_dropped};
   const char *at = (const char *)nats->server.data + nats->server.begin;
   aloft_text *texts[3] = {&own.server_name, &own.server_version, &own.server_id};
   for (size_t i = 0; i < 3 && nats->server.data; at += nats->server_sizes[i++])

@@ -44,8 +44,8 @@ void alo_nats_finish_all(aloft_nats *nats, bool closed) {
   finish_subscriptions(nats, closed);
   aloft_op *next;
   for (aloft_op *op = nats->flushes.first; op; op = next) {
-    next = op->own.spare;
-    finish_lost(nats, op, nats->stream.tx_written, closed);
+    next = alo_nats_flush_next(op);
+    finish_lost(nats, op, alo_nats_flush_written(nats, op) ? nats->stream.tx_written : 0, closed);
   }
   nats->flushes.first = nats->flushes.last = NULL;
 }
@@ -53,10 +53,6 @@ void alo_nats_finish_all(aloft_nats *nats, bool closed) {
 void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char *format, ...) {
   if (nats->phase == ALO_NATS_PHASE_DEAD)
     return;
-  if (nats->phase == ALO_NATS_PHASE_CLOSING) {
-    alo_nats_closed(nats);
-    return;
-  }
   va_list arguments;
   va_start(arguments, format);
   int size = vsnprintf(nats->failure_text, sizeof nats->failure_text, format, arguments);
@@ -69,10 +65,18 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
   nats->lost = nats->unsent = nats->failure;
   nats->lost.status = ALOFT_LOST;
   nats->unsent.status = ALOFT_LOST_UNSENT;
+  bool unsent = nats->held_publications || alo_buffer_size(&nats->stream.tx);
+  alo_buffer_fini(&nats->hello);
+  alo_buffer_fini(&nats->stream.tx); /* nothing is sent any more, and it may hold credentials */
+  if (nats->leaving) {
+    alo_nats_closed(nats, unsent ? ALOFT_LOST_UNSENT : ALOFT_LOST,
+                    unsent ? &nats->unsent : &nats->lost);
+    return;
+  }
   nats->phase = ALO_NATS_PHASE_DEAD;
   alo_timer_clear(&nats->timer);
   alo_stream_close(&nats->stream);
-  alo_buffer_fini(&nats->hello);
+  alo_nats_hold_input(nats, false);
   alo_nats_finish_all(nats, false);
   if (nats->opening)
     alo_op_finish(nats->opening, status, &nats->failure);
@@ -82,7 +86,9 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
 
 void alo_nats_dialled_too_long(alo_timer *timer) {
   aloft_nats *nats = ALOFT_CONTAINER(timer, aloft_nats, timer);
-  if (!nats->stream.open) /* refused while dialling began */
+  if (!nats->stream.open && nats->stream.failed == ALOFT_RESOLVE) /* as dialling began */
+    alo_nats_fail(nats, ALOFT_RESOLVE, 0, "the host name %s was not resolved", nats->host);
+  else if (!nats->stream.open)
     alo_nats_fail(nats, ALOFT_CONNECT, nats->stream.error, "cannot connect to %s:%u: %s",
                   nats->host, (unsigned)nats->port, strerror(nats->stream.error));
   else
@@ -115,40 +121,71 @@ static void stream_ended(aloft_nats *nats) {
 
 void alo_nats_ping(aloft_nats *nats) {
   if (alo_buffer_append(&nats->stream.tx, "PING\r\n", 6) != ALOFT_OK) {
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for a PING");
+    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no room in the output for a PING");
     return;
   }
   nats->pings++;
   alo_stream_send(&nats->stream);
 }
 
+void alo_nats_hold_input(aloft_nats *nats, bool held) {
+  if (nats->input_held == held)
+    return;
+  nats->input_held = held;
+  if (held)
+    nats->loop->inputs_held++;
+  else
+    nats->loop->inputs_held--;
+}
+
 static void answer_ping(aloft_nats *nats) {
   if (alo_buffer_append(&nats->stream.tx, "PONG\r\n", 6) != ALOFT_OK)
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for a PONG");
+    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no room in the output for a PONG");
   else
     alo_stream_send(&nats->stream);
 }
 
 static void ping_due(alo_timer *timer) {
   aloft_nats *nats = ALOFT_CONTAINER(timer, aloft_nats, timer);
-  if (nats->pings - nats->pongs >= nats->pings_out_max) {
-    alo_nats_fail(nats, ALOFT_LOST, 0, "the server %s:%u has left %llu PINGs unanswered",
-                  nats->host, (unsigned)nats->port,
-                  (unsigned long long)(nats->pings - nats->pongs));
+  /* Only its own PINGs count: a flush may have sent any number a moment ago. */
+  if (nats->pings_out >= nats->pings_out_max) {
+    alo_nats_fail(nats, ALOFT_LOST, 0, "the server %s:%u has left %u PINGs unanswered", nats->host,
+                  (unsigned)nats->port, nats->pings_out);
     return;
   }
+  alo_nats_shrink(nats);
+  nats->pings_out++;
   alo_nats_ping(nats);
   if (nats->phase == ALO_NATS_PHASE_READY)
     alo_timer_set(&nats->owner, &nats->timer, nats->ping_interval_ns, ping_due);
 }
 
+/* CONNECT has been written, for the server has answered what came after it: nothing of it stays in
+ * the output's memory. */
+static void wipe_hello(aloft_nats *nats) {
+  alo_buffer *tx = &nats->stream.tx;
+  if (!tx->data)
+    return;
+  memset(tx->data, 0, tx->begin);
+  memset(tx->data + tx->end, 0, tx->room - tx->end);
+}
+
 static void ready(aloft_nats *nats) {
   nats->phase = ALO_NATS_PHASE_READY;
+  wipe_hello(nats);
+  if (nats->leaving) {
+    alo_nats_release_held(nats);
+    if (nats->phase == ALO_NATS_PHASE_READY)
+      alo_nats_leave(nats);
+    return;
+  }
   alo_timer_set(&nats->owner, &nats->timer, nats->ping_interval_ns, ping_due);
   if (nats->opening)
     alo_op_finish(nats->opening, ALOFT_OK, NULL);
   nats->opening = NULL;
   alo_nats_tell(nats, ALOFT_NATS_CONNECTED, NULL);
+  if (nats->lame_duck)
+    alo_nats_tell(nats, ALOFT_NATS_LAME_DUCK, NULL);
   alo_nats_release_held(nats);
 }
 
@@ -157,7 +194,7 @@ static void complete_flush(aloft_nats *nats) {
   aloft_op *op = nats->flushes.first;
   if (!op || op->own.slot != (uint32_t)nats->pongs)
     return;
-  nats->flushes.first = op->own.spare;
+  nats->flushes.first = alo_nats_flush_next(op);
   if (!nats->flushes.first)
     nats->flushes.last = NULL;
   op->written = true;
@@ -170,10 +207,11 @@ static void pong(aloft_nats *nats) {
     return;
   }
   nats->pongs++;
+  nats->pings_out = 0;
   if (nats->phase == ALO_NATS_PHASE_LOGIN)
     ready(nats);
   else if (nats->phase == ALO_NATS_PHASE_CLOSING && nats->pongs == nats->pings)
-    alo_nats_closed(nats);
+    alo_nats_closed(nats, ALOFT_OK, NULL);
   else
     complete_flush(nats);
 }
@@ -215,6 +253,8 @@ static void info_in(aloft_nats *nats, const alo_nats_event *event) {
   nats->max_payload = info.max_payload;
   nats->server_headers = info.headers;
   remember_server(nats, &info);
+  bool lame_duck_before = nats->lame_duck;
+  nats->lame_duck |= info.lame_duck;
   if (nats->phase == ALO_NATS_PHASE_GREETING) {
     if (info.tls_required)
       alo_nats_fail(nats, ALOFT_ENCRYPTION, 0,
@@ -222,8 +262,7 @@ static void info_in(aloft_nats *nats, const alo_nats_event *event) {
                     nats->host, (unsigned)nats->port);
     else
       log_in(nats);
-  } else if (info.lame_duck && !nats->lame_duck) {
-    nats->lame_duck = true;
+  } else if (nats->phase == ALO_NATS_PHASE_READY && nats->lame_duck && !lame_duck_before) {
     alo_nats_tell(nats, ALOFT_NATS_LAME_DUCK, NULL);
   }
 }
@@ -236,13 +275,36 @@ static bool begins(aloft_text text, const char *with) {
 /* nats-server keeps the connection after these, and closes it after all others. */
 static bool survives(aloft_text text) {
   return begins(text, "Permissions Violation") || begins(text, "Invalid Subject") ||
-         begins(text, "Invalid Publish Subject");
+         begins(text, "Invalid Publish Subject") || begins(text, "maximum subscriptions exceeded");
+}
+
+/* Without its inbox no request gets a reply: those in flight end, and the next tries again. */
+static void look_for_inbox(aloft_nats *nats, aloft_text text) {
+  static const char refused[] = "Permissions Violation for Subscription to \"";
+  size_t before = sizeof refused - 1;
+  if (!begins(text, refused) || text.size - before < nats->inbox_size ||
+      memcmp(text.data + before, nats->inbox, nats->inbox_size) != 0)
+    return;
+  size_t size =
+      text.size < sizeof nats->inbox_refused_text ? text.size : sizeof nats->inbox_refused_text;
+  memcpy(nats->inbox_refused_text, text.data, size);
+  nats->inbox_refused =
+      (aloft_error){.status = ALOFT_SERVER, .message = {nats->inbox_refused_text, size}};
+  nats->inbox_subscribed = false;
+  aloft_op *op;
+  uint32_t cursor = 0;
+  while ((op = alo_inflight_any(&nats->requests, &cursor))) {
+    alo_inflight_remove(&nats->requests, op);
+    op->written = alo_nats_written(nats, ALOFT_CONTAINER(op, aloft_nats_request, op)->own.tx_end);
+    alo_op_finish(op, ALOFT_SERVER, &nats->inbox_refused);
+  }
 }
 
 static void error_in(aloft_nats *nats, const alo_nats_event *event) {
   aloft_text text = {event->data.data, event->data.size};
-  if (nats->phase == ALO_NATS_PHASE_READY && survives(text)) {
+  if (nats->phase >= ALO_NATS_PHASE_READY && survives(text)) {
     const aloft_error error = {.status = ALOFT_SERVER, .message = text};
+    look_for_inbox(nats, text);
     alo_nats_tell(nats, ALOFT_NATS_ERROR, &error);
     return;
   }
@@ -274,6 +336,7 @@ static void handle(aloft_nats *nats, const alo_nats_event *event, alo_block *blo
   case ALO_NATS_MSG:
     nats->messages_in++;
     nats->bytes_in += event->data.size;
+    nats->headers_malformed += event->headers_malformed;
     if (event->sid == ALO_NATS_INBOX_SID)
       alo_nats_reply(nats, event, block);
     else
@@ -305,7 +368,11 @@ static bool can_read(aloft_nats *nats) {
   if (nats->phase == ALO_NATS_PHASE_DEAD || !nats->stream.rx.first)
     return false;
   bool room = alo_nats_deliveries_room(nats);
+  if (nats->phase == ALO_NATS_PHASE_DEAD)
+    return false;
   alo_stream_pause(&nats->stream, !room);
+  /* A reply may wait among the bytes, and no deadline is to come before it. */
+  alo_nats_hold_input(nats, !room);
   return room;
 }
 
@@ -317,6 +384,10 @@ void alo_nats_read_on(aloft_nats *nats) {
     size_t consumed, size = block->end - block->begin;
     if (size == 0 && !block->next)
       return;
+    if (size == 0) { /* read to its end while it was held: the bytes go on in the next */
+      alo_stream_drop(&nats->stream, 0);
+      continue;
+    }
     if (alo_nats_parser_next(&nats->parser, block->data + block->begin, size, &consumed, &event) ==
         ALO_NATS_NEED) {
       if (!alo_chain_gather(rx, &nats->loop->blocks, event.need)) {

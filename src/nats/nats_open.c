@@ -8,7 +8,8 @@
 #include "utf16.h"
 
 enum { INFLIGHT_DEFAULT = 65536, SLOTS_MAX = (1 << ALO_INFLIGHT_SLOT_BITS) - 1, SID_BITS = 39 };
-enum { CREDENTIAL_MAX = 4096, TX_SLACK = 64 << 10 };
+enum { CREDENTIAL_MAX = 4096, TX_SLACK = ALO_NATS_TX_SLACK };
+#define BYTES_MAX (SIZE_MAX >> (sizeof(size_t) > 4 ? 24 : 2))
 
 /* ---- configuration ---- */
 
@@ -53,7 +54,9 @@ BAD(bad_url, ALOFT_ARGUMENT,
     "the URL is not valid: give nats://[user:password@|token@]host[:port], percent-encoded");
 BAD(url_tls, ALOFT_ENCRYPTION,
     "tls:// is not supported by this build: use nats:// on a network that you trust");
-BAD(bad_limit, ALOFT_ARGUMENT, "inflight_max and subscriptions_max are at most 16,777,215");
+BAD(bad_limit, ALOFT_ARGUMENT,
+    "inflight_max and subscriptions_max are at most 16,777,215, tx_bytes_max and kept_bytes_max at "
+    "most 1 TiB");
 BAD(bad_credential, ALOFT_ARGUMENT,
     "user, password and token must be UTF-8 of less than 4,096 bytes, well percent-encoded in a "
     "URL");
@@ -73,7 +76,8 @@ static const aloft_error *check_config(opening *work) {
     return &bad_url;
   if (work->url.tls)
     return &url_tls;
-  if (config->inflight_max > SLOTS_MAX || config->subscriptions_max > SLOTS_MAX)
+  if (config->inflight_max > SLOTS_MAX || config->subscriptions_max > SLOTS_MAX ||
+      config->tx_bytes_max > BYTES_MAX || config->kept_bytes_max > BYTES_MAX)
     return &bad_limit;
   if (!credential(config->user, work->url.user, work->user, &work->user_text) ||
       !credential(config->password, work->url.password, work->password, &work->password_text) ||
@@ -131,18 +135,19 @@ static void take_limits(aloft_nats *nats, const aloft_nats_config *config) {
   nats->pings_out_max = config->pings_out_max ? config->pings_out_max : 2;
   nats->deliveries_max = config->deliveries_max ? config->deliveries_max : 4096;
   nats->kept_bytes_max = or_default(config->kept_bytes_max, (size_t)64 << 20);
+  nats->tx_bytes_max = or_default(config->tx_bytes_max, (size_t)8 << 20);
   nats->event = config->event;
   nats->context = config->context;
 }
 
 static void init_parts(aloft_nats *nats, aloft_loop *loop, const aloft_nats_config *config) {
-  size_t tx_max = or_default(config->tx_bytes_max, (size_t)8 << 20);
+  take_limits(nats, config);
   nats->owner.ops = &loop->ops;
   nats->loop = loop;
-  alo_stream_init(&nats->stream, loop, tx_max + TX_SLACK);
+  alo_stream_init(&nats->stream, loop, nats->tx_bytes_max + TX_SLACK);
   nats->stream.event = alo_nats_stream_event;
   alo_buffer_init(&nats->hello, &loop->heap, TX_SLACK / 2);
-  alo_buffer_init(&nats->held, &loop->heap, tx_max);
+  alo_buffer_init(&nats->held, &loop->heap, nats->tx_bytes_max + TX_SLACK / 2);
   alo_buffer_init(&nats->server, &loop->heap, TX_SLACK);
   alo_inflight_init(&nats->requests, &loop->heap,
                     config->inflight_max ? config->inflight_max : INFLIGHT_DEFAULT,
@@ -150,7 +155,6 @@ static void init_parts(aloft_nats *nats, aloft_loop *loop, const aloft_nats_conf
   alo_inflight_init(&nats->subscriptions, &loop->heap,
                     config->subscriptions_max ? config->subscriptions_max : INFLIGHT_DEFAULT,
                     SID_BITS);
-  take_limits(nats, config);
 }
 
 static void release(aloft_nats *nats) {
@@ -176,7 +180,7 @@ static bool opening_stop(aloft_op *op, aloft_status why) {
   nats->opening = NULL;
   alo_op_finish(op, why, NULL);
   alo_nats_fail(nats, why, 0, "the connect was %s",
-                why == ALOFT_TIMEOUT ? "not done in its time" : "cancelled");
+                why == ALOFT_TIMEOUT ? "not done in its time" : "cancelled by this program");
   return true;
 }
 
@@ -186,9 +190,8 @@ static aloft_status dial(aloft_nats *nats, const opening *work) {
   aloft_status status = alo_stream_dial(&nats->stream, work->url.host, work->url.port);
   if (status == ALOFT_OK || status == ALOFT_NO_MEMORY || status == ALOFT_ARGUMENT)
     return status;
-  /* It failed at once, but a start never completes inside the call: the timer tells it. */
-  nats->failure.system = nats->stream.error;
-  return ALOFT_OK;
+  return ALOFT_OK; /* it failed at once, but nothing completes inside the call: the timer tells it
+                    */
 }
 
 static aloft_status build(aloft_nats *nats, const opening *work) {
@@ -231,9 +234,9 @@ static void evict(alo_resident *resident);
 
 static const aloft_error *import_config(opening *work, const aloft_nats_config *config) {
   memset(work, 0, sizeof *work);
-  if (config->size < offsetof(aloft_nats_config, user) || config->size > sizeof work->config)
+  if (config->size != sizeof work->config)
     return &bad_size;
-  memcpy(&work->config, config, config->size);
+  work->config = *config;
   return check_config(work);
 }
 
@@ -260,12 +263,13 @@ static void bury(alo_ops *ops, aloft_item *item) {
 
 static const alo_item_kind bury_kind = {bury};
 
-void alo_nats_closed(aloft_nats *nats) {
+void alo_nats_closed(aloft_nats *nats, aloft_status status, const aloft_error *error) {
   alo_timer_clear(&nats->timer);
   alo_stream_close(&nats->stream);
+  alo_nats_hold_input(nats, false);
   nats->phase = ALO_NATS_PHASE_DEAD;
   if (nats->closing)
-    alo_op_finish(nats->closing, ALOFT_OK, NULL);
+    alo_op_finish(nats->closing, status, error);
   nats->closing = NULL;
   alo_loop_move_out(&nats->resident);
   nats->bury.kind = &bury_kind;
@@ -273,17 +277,14 @@ void alo_nats_closed(aloft_nats *nats) {
 }
 
 static bool closing_stop(aloft_op *op, aloft_status why) {
-  aloft_nats *nats = op->own.owner;
-  nats->closing = NULL;
-  alo_op_finish(op, why, NULL);
-  alo_nats_closed(nats);
+  alo_nats_closed(op->own.owner, why, NULL);
   return true;
 }
 
 static const alo_op_kind closing_kind = {{alo_op_run}, closing_stop};
 
 static void close_took_too_long(alo_timer *timer) {
-  alo_nats_closed(ALOFT_CONTAINER(timer, aloft_nats, timer));
+  alo_nats_closed(ALOFT_CONTAINER(timer, aloft_nats, timer), ALOFT_TIMEOUT, NULL);
 }
 
 static void finish_for_close(aloft_nats *nats) {
@@ -293,8 +294,14 @@ static void finish_for_close(aloft_nats *nats) {
   nats->opening = NULL;
 }
 
+/* The PONG says that the server has taken all that was sent. */
+void alo_nats_leave(aloft_nats *nats) {
+  nats->phase = ALO_NATS_PHASE_CLOSING;
+  alo_nats_ping(nats);
+}
+
 aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
-  if (nats->phase == ALO_NATS_PHASE_CLOSING || nats->bury.kind)
+  if (nats->leaving || nats->bury.kind)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
   if (op) {
     aloft_status status = alo_op_start(&nats->owner, op, &closing_kind);
@@ -303,23 +310,18 @@ aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
   }
   finish_for_close(nats);
   nats->closing = op;
-  if (nats->phase != ALO_NATS_PHASE_READY) {
-    alo_nats_closed(nats);
-    return ALOFT_OK;
-  }
-  /* The PONG says that the server has taken all that was sent. */
-  nats->phase = ALO_NATS_PHASE_CLOSING;
-  alo_nats_ping(nats);
-  alo_timer_set(&nats->owner, &nats->timer, ALOFT_SECONDS(1), close_took_too_long);
+  nats->leaving = true;
+  bool in_time = op && op->own.due_ns; /* the operation's own time ends it */
+  alo_timer_set(&nats->owner, &nats->timer, in_time ? 0 : ALOFT_SECONDS(1), close_took_too_long);
+  if (nats->phase == ALO_NATS_PHASE_READY)
+    alo_nats_leave(nats);
+  else if (nats->phase == ALO_NATS_PHASE_DEAD || nats->held_publications == 0)
+    alo_nats_closed(nats, ALOFT_OK, NULL);
   return ALOFT_OK;
 }
 
 static void evict(alo_resident *resident) {
   aloft_nats *nats = ALOFT_CONTAINER(resident, aloft_nats, resident);
   finish_for_close(nats);
-  if (nats->closing) {
-    alo_op_finish(nats->closing, ALOFT_CLOSED, NULL);
-    nats->closing = NULL;
-  }
-  alo_nats_closed(nats);
+  alo_nats_closed(nats, ALOFT_CLOSED, NULL);
 }

@@ -22,7 +22,7 @@ aloft_status alo_nats_refuse(aloft_nats *nats, aloft_op *op, aloft_status status
 }
 
 aloft_status alo_nats_usable(aloft_nats *nats, aloft_op *op) {
-  if (nats->phase == ALO_NATS_PHASE_CLOSING || nats->bury.kind)
+  if (nats->leaving || nats->bury.kind)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
   if (nats->phase == ALO_NATS_PHASE_DEAD)
     return op ? alo_op_refuse(op, ALOFT_LOST_UNSENT, &nats->unsent) : ALOFT_LOST_UNSENT;
@@ -35,8 +35,9 @@ uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft
   bool ready = nats->phase == ALO_NATS_PHASE_READY;
   alo_buffer *out = ready ? &nats->stream.tx : &nats->held;
   size_t extra = ready ? 0 : sizeof *record;
-  /* The output has room beyond its limit for PING, PONG and CONNECT only. */
-  if (alo_buffer_size(out) + record->size + extra > nats->held.max)
+  bool spare = record->kind == ALO_NATS_HELD_FLUSH || record->kind == ALO_NATS_HELD_OTHER;
+  size_t max = nats->tx_bytes_max + (spare ? ALO_NATS_TX_SLACK / 2 : 0);
+  if (alo_buffer_size(out) + record->size + extra > max)
     *status = ALOFT_FULL;
   else
     *status = alo_buffer_reserve(out, record->size + extra);
@@ -46,11 +47,14 @@ uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft
 uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record) {
   if (nats->phase == ALO_NATS_PHASE_READY) {
     nats->stream.tx.end += record->size;
+    if (nats->tx_peak < alo_buffer_size(&nats->stream.tx))
+      nats->tx_peak = alo_buffer_size(&nats->stream.tx);
     alo_stream_send(&nats->stream);
     return alo_stream_tx_end(&nats->stream);
   }
   memcpy(nats->held.data + nats->held.end, record, sizeof *record);
   nats->held.end += sizeof *record + record->size;
+  nats->held_publications += record->kind == ALO_NATS_HELD_PUB;
   return 0;
 }
 
@@ -72,6 +76,7 @@ static void drop_publication(aloft_nats *nats, const alo_nats_record *record) {
                       record->payload, (unsigned long long)nats->max_payload,
                       nats->server_headers ? "" : ", without headers");
   const aloft_error error = {.status = ALOFT_TOO_LARGE, .message = {text, (size_t)size}};
+  nats->publications_dropped++;
   alo_nats_tell(nats, ALOFT_NATS_DROPPED, &error);
 }
 
@@ -91,44 +96,66 @@ static void release_request(aloft_nats *nats, const alo_nats_record *record, con
   ALOFT_CONTAINER(op, aloft_nats_request, op)->own.tx_end = alo_stream_tx_end(&nats->stream);
 }
 
-static void release_record(aloft_nats *nats, const alo_nats_record *record, const uint8_t *bytes) {
-  if (record->kind == ALO_NATS_HELD_REQUEST) {
-    release_request(nats, record, bytes);
-    return;
-  }
-  if (record->kind == ALO_NATS_HELD_PUB &&
-      server_takes(nats, record->payload, record->headers) != ALOFT_OK) {
-    drop_publication(nats, record);
-    return;
-  }
-  if (record->kind == ALO_NATS_HELD_FLUSH) {
-    nats->held_pings--;
-    nats->pings++;
-  }
-  if (alo_buffer_append(&nats->stream.tx, bytes, record->size) != ALOFT_OK)
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for what was held until the connect");
+/* One that has ended meanwhile is not sent either. */
+static aloft_status release_sub(aloft_nats *nats, const alo_nats_record *record,
+                                const uint8_t *bytes) {
+  aloft_op *op = alo_inflight_find(&nats->subscriptions, record->key);
+  if (!op)
+    return ALOFT_OK;
+  aloft_status status = alo_buffer_append(&nats->stream.tx, bytes, record->size);
+  alo_nats_subscription_of(op)->own.tx_end = alo_stream_tx_end(&nats->stream);
+  return status;
 }
 
-/* Subscriptions that were held are in the output now, so that they count as written with it. */
-static void mark_subscriptions(aloft_nats *nats) {
-  aloft_op *op;
-  for (uint32_t at = 0; (op = alo_inflight_any(&nats->subscriptions, &at)); at++)
-    alo_nats_subscription_of(op)->own.tx_end = alo_stream_tx_end(&nats->stream);
+/* `*flush`: the first flush operation whose PING is held. */
+static aloft_status release_ping(aloft_nats *nats, const uint8_t *bytes, aloft_op **flush) {
+  nats->held_pings--;
+  nats->pings++;
+  aloft_status status = alo_buffer_append(&nats->stream.tx, bytes, 6);
+  if (*flush && (*flush)->own.slot == (uint32_t)nats->pings) {
+    (*flush)->own.spare = (void *)(uintptr_t)alo_stream_tx_end(&nats->stream);
+    *flush = alo_nats_flush_next(*flush);
+  }
+  return status;
+}
+
+static aloft_status release_record(aloft_nats *nats, const alo_nats_record *record,
+                                   const uint8_t *bytes, aloft_op **flush) {
+  switch (record->kind) {
+  case ALO_NATS_HELD_REQUEST:
+    release_request(nats, record, bytes);
+    return ALOFT_OK;
+  case ALO_NATS_HELD_SUB:
+    return release_sub(nats, record, bytes);
+  case ALO_NATS_HELD_FLUSH:
+    return release_ping(nats, bytes, flush);
+  case ALO_NATS_HELD_PUB:
+    nats->held_publications--;
+    if (server_takes(nats, record->payload, record->headers) != ALOFT_OK) {
+      drop_publication(nats, record);
+      return ALOFT_OK;
+    }
+    break;
+  case ALO_NATS_HELD_OTHER:
+    break;
+  }
+  return alo_buffer_append(&nats->stream.tx, bytes, record->size);
 }
 
 void alo_nats_release_held(aloft_nats *nats) {
   alo_buffer *held = &nats->held;
-  while (alo_buffer_size(held) && nats->phase == ALO_NATS_PHASE_READY) {
+  aloft_op *flush = nats->flushes.first;
+  aloft_status status = ALOFT_OK;
+  while (alo_buffer_size(held) && status == ALOFT_OK) {
     alo_nats_record record;
     memcpy(&record, held->data + held->begin, sizeof record);
-    release_record(nats, &record, held->data + held->begin + sizeof record);
+    status = release_record(nats, &record, held->data + held->begin + sizeof record, &flush);
     alo_buffer_take(held, sizeof record + record.size);
   }
-  size_t max = held->max;
   alo_buffer_fini(held);
-  alo_buffer_init(held, &nats->loop->heap, max);
-  mark_subscriptions(nats);
-  if (nats->phase == ALO_NATS_PHASE_READY)
+  if (status != ALOFT_OK)
+    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for what was held until the connect");
+  else
     alo_stream_send(&nats->stream);
 }
 
@@ -167,8 +194,8 @@ static aloft_status check_message(aloft_nats *nats, aloft_op *op, const aloft_na
 static aloft_status put_message(aloft_nats *nats, const aloft_nats_message *message,
                                 alo_nats_record *record, uint64_t *tx_end) {
   size_t size = alo_nats_pub_size(message);
-  if (size > UINT32_MAX)
-    return ALOFT_TOO_LARGE;
+  if (size + sizeof *record > nats->tx_bytes_max)
+    return ALOFT_TOO_LARGE; /* waiting would not help */
   record->size = (uint32_t)size;
   record->headers = message->header_count > 0;
   aloft_status status;
@@ -211,6 +238,8 @@ static void request_run(alo_ops *ops, aloft_item *item) {
   aloft_nats *nats = op->own.owner;
   aloft_loop *loop = nats->loop;
   alo_block *block = request->reply.own.block;
+  if (op->status != ALOFT_OK)
+    request->reply = (aloft_nats_message){.subject = {NULL, 0}}; /* not that of its last use */
   alo_op_run(ops, item);
   if (block)
     alo_blocks_give(&loop->blocks, block);
@@ -256,6 +285,9 @@ static aloft_status refuse_request(aloft_nats *nats, aloft_nats_request *request
   if (status == ALOFT_TOO_MANY)
     return alo_nats_refuse(nats, &request->op, status, "inflight_max (%u) requests are in flight",
                            nats->requests.max);
+  if (status == ALOFT_TOO_LARGE)
+    return alo_nats_refuse(nats, &request->op, status,
+                           "the request is over tx_bytes_max (%zu) as a whole", nats->tx_bytes_max);
   return alo_op_refuse(&request->op, status, NULL);
 }
 
@@ -320,16 +352,27 @@ void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *bl
 
 /* ---- flush ---- */
 
+aloft_op *alo_nats_flush_next(const aloft_op *op) {
+  return op->own.item.next ? ALOFT_CONTAINER(op->own.item.next, aloft_op, own.item) : NULL;
+}
+
+/* Where pointers have 32 bits the offset's low half is enough: the output is bounded. */
+bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op) {
+  uintptr_t tx_end = (uintptr_t)op->own.spare;
+  return tx_end && (uintptr_t)nats->stream.tx_written - tx_end <= UINTPTR_MAX / 2;
+}
+
 static bool flush_stop(aloft_op *op, aloft_status why) {
   (void)why;
   aloft_nats *nats = op->own.owner;
+  op->written = alo_nats_flush_written(nats, op);
   aloft_op *before = NULL, *at = nats->flushes.first;
-  for (; at != op; at = at->own.spare)
+  for (; at != op; at = alo_nats_flush_next(at))
     before = at;
   if (before)
-    before->own.spare = op->own.spare;
+    before->own.item.next = op->own.item.next;
   else
-    nats->flushes.first = op->own.spare;
+    nats->flushes.first = alo_nats_flush_next(op);
   if (nats->flushes.last == op)
     nats->flushes.last = before;
   return true;
@@ -358,11 +401,11 @@ aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op) {
   if (!out)
     return alo_op_refuse(op, status, NULL);
   memcpy(out, "PING\r\n", 6);
-  (void)alo_nats_commit(nats, &record);
+  op->own.spare = (void *)(uintptr_t)alo_nats_commit(nats, &record);
   op->own.slot = ping_number(nats);
-  op->own.spare = NULL;
+  op->own.item.next = NULL;
   if (nats->flushes.last)
-    nats->flushes.last->own.spare = op;
+    nats->flushes.last->own.item.next = &op->own.item;
   else
     nats->flushes.first = op;
   nats->flushes.last = op;

@@ -22,7 +22,8 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
   size_t unsub_size =
       subscription->messages_max ? alo_nats_unsub_write(sid, subscription->messages_max, unsub) : 0;
   const alo_nats_record record = {.size = (uint32_t)(sub_size + unsub_size),
-                                  .kind = ALO_NATS_HELD_OTHER};
+                                  .kind = ALO_NATS_HELD_SUB,
+                                  .key = sid - ALO_NATS_SID_FIRST};
   aloft_status status;
   uint8_t *out = alo_nats_reserve(nats, &record, &status);
   if (!out)
@@ -34,7 +35,7 @@ static aloft_status send_sub(aloft_nats *nats, aloft_nats_subscription *subscrip
 }
 
 static aloft_status send_unsub(aloft_nats *nats, uint64_t sid) {
-  if (nats->phase == ALO_NATS_PHASE_DEAD || nats->phase == ALO_NATS_PHASE_CLOSING)
+  if (nats->phase == ALO_NATS_PHASE_DEAD || nats->leaving)
     return ALOFT_OK;
   uint8_t unsub[ALO_NATS_UNSUB_ROOM];
   const alo_nats_record record = {.size = (uint32_t)alo_nats_unsub_write(sid, 0, unsub),
@@ -48,12 +49,17 @@ static aloft_status send_unsub(aloft_nats *nats, uint64_t sid) {
   return ALOFT_OK;
 }
 
+/* When there is no room for UNSUB the next message of that sid is the occasion to try again. */
+static void unsubscribe_sid(aloft_nats *nats, uint64_t sid) {
+  if (send_unsub(nats, sid) != ALOFT_OK)
+    nats->unsubs_missed++;
+}
+
 /* ---- the operation ---- */
 
 static void leave(aloft_nats *nats, aloft_op *op) {
   aloft_nats_subscription *subscription = alo_nats_subscription_of(op);
-  /* Without room for UNSUB the messages that still come are dropped by their sid. */
-  (void)send_unsub(nats, sid_of(nats, op));
+  unsubscribe_sid(nats, sid_of(nats, op));
   alo_inflight_remove(&nats->subscriptions, op);
   op->own.flags |= MUTED;
   op->written = alo_nats_written(nats, subscription->own.tx_end);
@@ -134,12 +140,23 @@ aloft_status aloft_nats_drain(aloft_nats_subscription *subscription) {
 
 /* ---- messages ---- */
 
+/* Most of these were on their way when the subscription ended. */
+static void message_unmatched(aloft_nats *nats, uint64_t sid) {
+  nats->messages_unmatched++;
+  if (nats->unsubs_missed == 0)
+    return;
+  nats->unsubs_missed--;
+  unsubscribe_sid(nats, sid);
+}
+
 void alo_nats_message_in(aloft_nats *nats, const alo_nats_event *event, alo_block *block) {
   aloft_op *op = event->sid < ALO_NATS_SID_FIRST
                      ? NULL
                      : alo_inflight_find(&nats->subscriptions, event->sid - ALO_NATS_SID_FIRST);
-  if (!op)
-    return; /* it was on its way when the subscription ended */
+  if (!op) {
+    message_unmatched(nats, event->sid);
+    return;
+  }
   aloft_nats_subscription *subscription = alo_nats_subscription_of(op);
   alo_nats_deliver(nats, subscription, event, block);
   if (++subscription->own.received != subscription->messages_max)

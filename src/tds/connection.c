@@ -189,6 +189,10 @@ static void stream_ended(aloft_tds *tds) {
     alo_tds_login_ended(tds);
     return;
   }
+  if (tds->parting) {
+    alo_tds_connection_fail_filled(tds, ALOFT_LOST);
+    return;
+  }
   alo_tds_connection_fail(tds, stream->failed == ALOFT_NO_MEMORY ? ALOFT_NO_MEMORY : ALOFT_LOST,
                           stream->failed == ALOFT_OK ? "the server closed the connection" : NULL,
                           stream->error);

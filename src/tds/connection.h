@@ -19,6 +19,7 @@
 
 #include <aloft/tds.h>
 
+#include "connection_string.h"
 #include "loop.h"
 #include "stream.h"
 #include "tds_reader.h"
@@ -59,15 +60,6 @@ typedef struct alo_tds_detail {
   alo_buffer text;
 } alo_tds_detail;
 
-/* What a connect needs; see connection_string.h. */
-typedef struct alo_tds_settings {
-  aloft_text host, database, user, password, application, workstation;
-  uint16_t port;
-  bool encrypt; /* Mandatory or Strict */
-  uint32_t packet_size;
-  uint64_t connect_timeout_ns;
-} alo_tds_settings;
-
 typedef struct alo_tds_login_state alo_tds_login_state;
 
 struct aloft_tds {
@@ -86,6 +78,7 @@ struct aloft_tds {
   aloft_item end;     /* frees the connection */
   aloft_status failed;
   alo_tds_detail failure;
+  bool parting;               /* `failure` holds what the server said, unasked, before it closes */
   aloft_error unsent;         /* `failure` for queries that had not been written */
   alo_tds_login_state *login; /* until login is over */
 
@@ -160,9 +153,11 @@ void alo_tds_broken(aloft_tds *tds);
 /* ---- settings.c ---- */
 
 /* Reads the connection string, under the config's own user, password and timeout, and refuses what
- * this build cannot do. The texts are the config's. On an error `detail` says what is wrong. */
-aloft_status alo_tds_settings_read(const aloft_tds_config *config, alo_tds_settings *settings,
-                                   alo_tds_detail *detail);
+ * this build cannot do. Texts are copied to `memory`, alo_tds_settings_room bytes, which is to be
+ * wiped after use, also after an error. On an error `detail` says what is wrong. */
+size_t alo_tds_settings_room(const aloft_tds_config *config);
+aloft_status alo_tds_settings_read(const aloft_tds_config *config, char *memory,
+                                   alo_connection_string *settings, alo_tds_detail *detail);
 
 /* ---- login.c ---- */
 

@@ -10,13 +10,12 @@ enum {
   SEVERITY_ERROR = 11,  /* up to 10: a message */
   VERSION_LEAST = 0x72, /* TDS 7.2: tokens have had their present shape since */
   LOGIN_ERROR_FIRST = 18400,
-  LOGIN_ERROR_LAST = 18499,
-  CONNECT_SECONDS = 15
+  LOGIN_ERROR_LAST = 18499
 };
 
 struct alo_tds_login_state {
   size_t size; /* allocated */
-  alo_tds_settings settings;
+  alo_connection_string settings;
   alo_tds_frames frames;
   size_t prelogin_size;
   uint8_t prelogin[ALO_TDS_PRELOGIN_MAX];
@@ -29,9 +28,8 @@ struct alo_tds_login_state {
 /* ---- credentials ---- */
 
 void alo_tds_login_forget(aloft_tds *tds) {
-  if (!tds->login)
-    return;
-  alo_tds_wipe(tds->login->texts, tds->login->texts_size);
+  if (tds->login)
+    alo_tds_wipe(tds->login->texts, tds->login->texts_size);
   if (tds->stream.tx.data && (!tds->stream.open || alo_buffer_size(&tds->stream.tx) == 0))
     alo_tds_wipe(tds->stream.tx.data, tds->stream.tx.room);
 }
@@ -43,48 +41,25 @@ void alo_tds_login_close(aloft_tds *tds) {
   tds->login = NULL;
 }
 
-/* ---- settings ---- */
+/* ---- begin ---- */
 
-static void move_text(alo_tds_login_state *state, aloft_text *text) {
-  if (!text->data)
-    return;
-  char *at = state->texts + state->texts_size;
-  if (text->size)
-    memcpy(at, text->data, text->size);
-  state->texts_size += text->size;
-  text->data = at;
-}
-
-static aloft_status keep_settings(aloft_tds *tds, const alo_tds_settings *settings) {
-  alo_tds_settings own = *settings;
-  aloft_text *texts[] = {&own.host,     &own.database,    &own.user,
-                         &own.password, &own.application, &own.workstation};
-  size_t size = sizeof(alo_tds_login_state);
-  for (size_t at = 0; at < sizeof texts / sizeof *texts; at++)
-    size += texts[at]->size;
+aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config) {
+  size_t room = alo_tds_settings_room(config);
+  size_t size = sizeof(alo_tds_login_state) + room;
   alo_tds_login_state *state = alo_heap_take(&tds->loop->heap, size);
   if (!state)
     return ALOFT_NO_MEMORY;
   state->size = size;
-  for (size_t at = 0; at < sizeof texts / sizeof *texts; at++)
-    move_text(state, texts[at]);
-  state->settings = own;
+  state->texts_size = room;
   tds->login = state;
-  return ALOFT_OK;
-}
-
-aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config) {
-  alo_tds_settings settings;
-  aloft_status status = alo_tds_settings_read(config, &settings, &tds->failure);
-  return status == ALOFT_OK ? keep_settings(tds, &settings) : status;
+  return alo_tds_settings_read(config, state->texts, &state->settings, &tds->failure);
 }
 
 aloft_status alo_tds_login_dial(aloft_tds *tds) {
-  const alo_tds_settings *settings = &tds->login->settings;
+  const alo_connection_string *settings = &tds->login->settings;
   aloft_status status = alo_stream_dial(&tds->stream, settings->host, settings->port);
   if (status == ALOFT_OK) {
-    uint64_t timeout = settings->connect_timeout_ns;
-    alo_tds_deadline(tds, timeout ? timeout : ALOFT_SECONDS(CONNECT_SECONDS));
+    alo_tds_deadline(tds, settings->connect_timeout_ns);
   } else if (status != ALOFT_NO_MEMORY) {
     alo_tds_detail_format(&tds->failure, status, "%.*s, port %u: %s", ALOFT_PRINT(settings->host),
                           (unsigned)settings->port, aloft_status_meaning(status));
@@ -116,7 +91,7 @@ void alo_tds_prelogin_send(aloft_tds *tds) {
 
 /* The password follows only when the server agrees to the clear. */
 static void send_login(aloft_tds *tds) {
-  const alo_tds_settings *settings = &tds->login->settings;
+  const alo_connection_string *settings = &tds->login->settings;
   const alo_tds_login login = {.packet_size = settings->packet_size,
                                .host = settings->workstation,
                                .user = settings->user,
@@ -124,6 +99,7 @@ static void send_login(aloft_tds *tds) {
                                .application = settings->application,
                                .server = settings->host,
                                .library = ALOFT_TEXT("Aloft"),
+                               .language = settings->language,
                                .database = settings->database,
                                .utf8_feature = true};
   tds->phase = ALO_TDS_LOGIN_SENT;
@@ -280,7 +256,7 @@ void alo_tds_login_ended(aloft_tds *tds) {
   if (tds->login->refused) {
     fail_refused(tds);
   } else if (tds->phase == ALO_TDS_DIALLING) {
-    const alo_tds_settings *settings = &tds->login->settings;
+    const alo_connection_string *settings = &tds->login->settings;
     alo_tds_detail_format(&tds->failure, stream->failed, "%.*s, port %u: %s",
                           ALOFT_PRINT(settings->host), (unsigned)settings->port,
                           aloft_status_meaning(stream->failed));

@@ -336,13 +336,19 @@ static bool import_config(aloft_tds_pool_config *own, const aloft_tds_pool_confi
 
 /* A wrong connection string is told now, not by the first acquisition. */
 static aloft_status check_config(aloft_loop *loop, const aloft_tds_config *config) {
-  alo_tds_settings settings;
+  alo_connection_string settings;
   alo_tds_detail detail = {0};
+  size_t size = alo_tds_settings_room(config);
+  char *memory = alo_heap_take_raw(&loop->heap, size);
+  if (!memory)
+    return alo_loop_refuse(loop, ALOFT_NO_MEMORY, NULL)->status;
   alo_tds_detail_init(&detail, &loop->heap);
-  aloft_status status = alo_tds_settings_read(config, &settings, &detail);
+  aloft_status status = alo_tds_settings_read(config, memory, &settings, &detail);
   if (status != ALOFT_OK)
     alo_loop_refuse(loop, status, &detail.error);
   alo_tds_detail_fini(&detail);
+  alo_tds_wipe(memory, size);
+  alo_heap_give(&loop->heap, memory, size);
   return status;
 }
 

@@ -116,6 +116,7 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->active = query;
   tds->sent_packet_size = tds->writer.packet_size;
   tds->sent_reset = tds->reset;
+  tds->transaction = transaction_of(tds);
   tds->reset = false;
   tds->failed_query = false;
   tds->misused = false;

@@ -56,6 +56,18 @@ void alo_tds_broken(aloft_tds *tds) {
   alo_tds_connection_fail_filled(tds, status);
 }
 
+enum { SEVERITY_ERROR = 11 }; /* up to 10: a message */
+
+/* An error that nobody has asked for is why the server is going to close. */
+static void note_parting(aloft_tds *tds) {
+  const alo_tds_message *message = alo_tds_reader_message(tds->reader);
+  if (message->severity < SEVERITY_ERROR || tds->parting)
+    return;
+  tds->parting = true;
+  alo_tds_detail_message(&tds->failure, message);
+  tds->failure.error.status = ALOFT_LOST;
+}
+
 /* Nobody has asked: the server may tell of the session, or why it is going to close. */
 static void read_unasked(aloft_tds *tds) {
   for (;;) {
@@ -66,6 +78,8 @@ static void read_unasked(aloft_tds *tds) {
       alo_tds_session_change(tds);
       break;
     case ALO_TDS_MESSAGE:
+      note_parting(tds);
+      break;
     case ALO_TDS_DONE:
     case ALO_TDS_END:
       break;

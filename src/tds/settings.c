@@ -1,109 +1,10 @@
-/* What a connect needs, from the connection string and the config over it. */
+/* What a connect needs: the connection string, and the config over it. */
 #include <string.h>
 
 #include "connection.h"
 #include "utf16.h"
 
-enum {
-  PORT_DEFAULT = 1433,
-  NUMBER_MAX = 1 << 20,
-  FIELD_MAX = 128 /* UTF-16 units of a text in LOGIN7 */
-};
-
-static bool same_word(aloft_text a, const char *b) {
-  for (size_t at = 0; at < a.size; at++) {
-    char c = a.data[at];
-    if ((c >= 'A' && c <= 'Z' ? (char)(c + 32) : c) != b[at])
-      return false;
-  }
-  return b[a.size] == 0;
-}
-
-static aloft_text trimmed(const char *begin, const char *end) {
-  while (begin < end && *begin == ' ')
-    begin++;
-  while (begin < end && end[-1] == ' ')
-    end--;
-  return (aloft_text){begin, (size_t)(end - begin)};
-}
-
-static bool number(aloft_text text, uint32_t *value) {
-  *value = 0;
-  for (size_t at = 0; at < text.size; at++) {
-    if (text.data[at] < '0' || text.data[at] > '9' || *value > NUMBER_MAX)
-      return false;
-    *value = *value * 10 + (uint32_t)(text.data[at] - '0');
-  }
-  return text.size > 0;
-}
-
-static bool server(alo_tds_settings *settings, aloft_text text) {
-  uint32_t port = PORT_DEFAULT;
-  if (text.size >= 4 && same_word((aloft_text){text.data, 4}, "tcp:"))
-    text.data += 4, text.size -= 4;
-  const char *comma = memchr(text.data, ',', text.size);
-  const char *end = text.data + text.size;
-  settings->host = trimmed(text.data, comma ? comma : end);
-  if (comma && (!number(trimmed(comma + 1, end), &port) || port == 0 || port > UINT16_MAX))
-    return false;
-  settings->port = (uint16_t)port;
-  return settings->host.size > 0;
-}
-
-static bool seconds(alo_tds_settings *settings, aloft_text text) {
-  uint32_t count;
-  bool good = number(text, &count);
-  settings->connect_timeout_ns = good ? ALOFT_SECONDS(count) : 0;
-  return good;
-}
-
-static bool encrypt(alo_tds_settings *settings, aloft_text text) {
-  settings->encrypt =
-      !same_word(text, "optional") && !same_word(text, "false") && !same_word(text, "no");
-  return true;
-}
-
-static bool set(alo_tds_settings *settings, aloft_text key, aloft_text value, bool *known) {
-  *known = true;
-  if (same_word(key, "server") || same_word(key, "data source"))
-    return server(settings, value);
-  if (same_word(key, "encrypt"))
-    return encrypt(settings, value);
-  if (same_word(key, "connect timeout"))
-    return seconds(settings, value);
-  if (same_word(key, "packet size"))
-    return number(value, &settings->packet_size) && settings->packet_size >= ALO_TDS_PACKET_MIN &&
-           settings->packet_size <= ALO_TDS_PACKET_MAX;
-  if (same_word(key, "database") || same_word(key, "initial catalog"))
-    return settings->database = value, true;
-  if (same_word(key, "user id"))
-    return settings->user = value, true;
-  if (same_word(key, "password"))
-    return settings->password = value, true;
-  if (same_word(key, "application name"))
-    return settings->application = value, true;
-  if (same_word(key, "workstation id"))
-    return settings->workstation = value, true;
-  return *known = same_word(key, "trustservercertificate");
-}
-
-static aloft_status read_pair(alo_tds_detail *detail, alo_tds_settings *settings, const char *begin,
-                              const char *end) {
-  bool known = false;
-  const char *sign = memchr(begin, '=', (size_t)(end - begin));
-  aloft_text key = trimmed(begin, sign ? sign : end);
-  if (!key.size && !sign)
-    return ALOFT_OK;
-  if (sign && set(settings, key, trimmed(sign + 1, end), &known))
-    return ALOFT_OK;
-  if (key.size > 64)
-    key.size = 64;
-  alo_tds_detail_format(detail, ALOFT_ARGUMENT,
-                        known ? "connection string: the value of \"%.*s\" is not valid"
-                              : "connection string: unknown keyword \"%.*s\"",
-                        ALOFT_PRINT(key));
-  return ALOFT_ARGUMENT;
-}
+enum { FIELD_MAX = 128 /* UTF-16 units of a text in LOGIN7 */ };
 
 static aloft_status refuse(alo_tds_detail *detail, aloft_status status, const char *text) {
   alo_tds_detail_format(detail, status, "%s", text);
@@ -121,7 +22,7 @@ static aloft_status check_field(alo_tds_detail *detail, const char *name, aloft_
   return ALOFT_ARGUMENT;
 }
 
-static aloft_status check_settings(alo_tds_detail *detail, const alo_tds_settings *settings) {
+static aloft_status check_settings(alo_tds_detail *detail, const alo_connection_string *settings) {
   const struct {
     const char *name;
     aloft_text text;
@@ -130,8 +31,9 @@ static aloft_status check_settings(alo_tds_detail *detail, const alo_tds_setting
                 {"user", settings->user},
                 {"password", settings->password},
                 {"application name", settings->application},
-                {"workstation id", settings->workstation}};
-  if (settings->encrypt)
+                {"workstation id", settings->workstation},
+                {"language", settings->language}};
+  if (settings->encrypt != ALO_ENCRYPT_OPTIONAL)
     return refuse(detail, ALOFT_ENCRYPTION,
                   "this build of Aloft cannot encrypt, and encryption is asked for (it is the "
                   "default): Encrypt=Optional connects in the clear, for trusted networks only");
@@ -143,24 +45,33 @@ static aloft_status check_settings(alo_tds_detail *detail, const alo_tds_setting
   return status;
 }
 
-aloft_status alo_tds_settings_read(const aloft_tds_config *config, alo_tds_settings *settings,
-                                   alo_tds_detail *detail) {
-  *settings =
-      (alo_tds_settings){.port = PORT_DEFAULT, .encrypt = true, .application = ALOFT_TEXT("Aloft")};
-  const char *at = config->connection_string.data;
-  const char *end = at ? at + config->connection_string.size : NULL;
-  while (at < end) {
-    const char *semicolon = memchr(at, ';', (size_t)(end - at));
-    const char *stop = semicolon ? semicolon : end;
-    aloft_status status = read_pair(detail, settings, at, stop);
-    if (status != ALOFT_OK)
-      return status;
-    at = semicolon ? semicolon + 1 : end;
-  }
-  if (config->user.data)
-    settings->user = config->user;
-  if (config->password.data)
-    settings->password = config->password;
+/* The config's own text in place of the string's; the next free place in memory. */
+static char *replace(aloft_text *text, aloft_text own, char *memory) {
+  if (!own.data)
+    return memory;
+  if (own.size)
+    memcpy(memory, own.data, own.size);
+  *text = (aloft_text){memory, own.size};
+  return memory + own.size;
+}
+
+size_t alo_tds_settings_room(const aloft_tds_config *config) {
+  return config->connection_string.size + config->user.size + config->password.size + 1;
+}
+
+aloft_status alo_tds_settings_read(const aloft_tds_config *config, char *memory,
+                                   alo_connection_string *settings, alo_tds_detail *detail) {
+  char error[ALO_CONNECTION_ERROR_ROOM];
+  aloft_text string = config->connection_string;
+  if (!string.data)
+    string = ALOFT_TEXT("");
+  aloft_status status = alo_connection_string_parse(string, memory, settings, error, sizeof error);
+  if (status != ALOFT_OK)
+    return refuse(detail, status, error);
+  memory = replace(&settings->user, config->user, memory + string.size);
+  replace(&settings->password, config->password, memory);
+  if (!settings->application.data)
+    settings->application = ALOFT_TEXT("Aloft");
   if (config->connect_timeout_ns)
     settings->connect_timeout_ns = config->connect_timeout_ns;
   return check_settings(detail, settings);

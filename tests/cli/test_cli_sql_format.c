@@ -108,6 +108,18 @@ static void a_value_longer_than_its_column_is_whole(void **state) {
   expect(&run, "-1234567.89           1\n\n");
 }
 
+static void a_narrow_column_has_room_for_null(void **state) {
+  static const alo_sql_style plain = {.separator = " "};
+  static const aloft_tds_column bit = {.name = {"b", 1}, .type = ALOFT_TDS_BIT, .nullable = true};
+  static const aloft_tds_column *const columns[] = {&bit, &bit};
+  static const char *const cells[] = {"0", NULL};
+  printing run;
+  (void)state;
+  start(&run, "table", &plain);
+  print_set(&run, columns, 2, cells, 1);
+  expect(&run, "b    b   \n---- ----\n   0 NULL\n\n");
+}
+
 static void csv(void **state) {
   static const alo_sql_style plain = {.separator = " "};
   static const aloft_tds_column *const columns[] = {&name, &name};
@@ -203,6 +215,7 @@ int main(void) {
       cmocka_unit_test(a_table),
       cmocka_unit_test(a_table_repeats_headers_and_breaks_lines),
       cmocka_unit_test(a_value_longer_than_its_column_is_whole),
+      cmocka_unit_test(a_narrow_column_has_room_for_null),
       cmocka_unit_test(csv),
       cmocka_unit_test(json),
       cmocka_unit_test(ndjson),

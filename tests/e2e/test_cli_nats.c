@@ -108,6 +108,25 @@ static void an_echo_returns_body_and_headers(void **state) {
   e2e_free(&reply);
 }
 
+static void a_service_that_fails(void **state) {
+  e2e_process reply, request;
+  const char *service = subject("fails");
+  (void)state;
+  start(&reply,
+        ALOFT("reply", service, "{}", "-HNats-Service-Error-Code:400", "-HNats-Service-Error:no id",
+              "--count=2"),
+        "Listening on");
+  e2e_run(&request, ALOFT("request", service, "--raw"), server_environment, 1);
+  assert_string_equal(request.output.text, "{}\n");
+  expect_text(&request.errors, "\n", 1);
+  expect_text(&request.errors, "the service answered with error 400: no id", 1);
+  e2e_free(&request);
+  e2e_run(&request, ALOFT("request", service, "--replies", "1", "-r"), server_environment, 1);
+  e2e_free(&request);
+  expect_end(&reply, 0);
+  e2e_free(&reply);
+}
+
 static void nobody_answers(void **state) {
   e2e_process request;
   (void)state;
@@ -480,6 +499,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_request_is_answered),
       cmocka_unit_test(an_echo_returns_body_and_headers),
+      cmocka_unit_test(a_service_that_fails),
       cmocka_unit_test(nobody_answers),
       cmocka_unit_test(the_time_is_over),
       cmocka_unit_test(several_replies),

@@ -33,12 +33,11 @@ enum { TURNS_MAX = 200000 };
 /* What must hold whenever a `done` runs: not inside a start, not inside another. */
 static unsigned starting, completing;
 
-static inline void world_open_with(world *w, const aloft_allocator *heap, uint64_t seed,
-                                   const alo_sim_faults *faults) {
+static inline void world_open_on(world *w, const aloft_allocator *heap, alo_driver *driver) {
   const aloft_loop_config config = {.size = sizeof config, .allocator = heap, .block_size = 4096};
   memset(w, 0, sizeof *w);
   starting = completing = 0;
-  w->driver = alo_driver_sim_open(&alo_heap_default, seed, faults);
+  w->driver = driver;
   assert_non_null(w->driver);
   if (alo_loop_open_on(&w->loop, &config, w->driver) != ALOFT_OK) {
     w->loop = NULL;
@@ -50,6 +49,11 @@ static inline void world_open_with(world *w, const aloft_allocator *heap, uint64
            (unsigned)w->server.port);
   w->config =
       (aloft_tds_config){.size = sizeof w->config, .connection_string = aloft_text_of(w->string)};
+}
+
+static inline void world_open_with(world *w, const aloft_allocator *heap, uint64_t seed,
+                                   const alo_sim_faults *faults) {
+  world_open_on(w, heap, alo_driver_sim_open(&alo_heap_default, seed, faults));
 }
 
 static inline void world_open(world *w) {

@@ -211,6 +211,8 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
   } else if (begins(sql, "error")) {
     put_text_message(writer, true, (int)number_after(sql, "error", 0), "it went wrong");
     return ALO_TDS_DONE_ERROR;
+  } else if (begins(sql, "wrong")) {
+    return ALO_TDS_DONE_ERROR;
   } else if (begins(sql, "message")) {
     put_text_message(writer, false, 1, "first");
     put_rows(writer, 0, 1);
@@ -266,6 +268,8 @@ static void send_answer(tds_session *session, const char *sql) {
     alo_timer_set(&session->owner, &session->timer, ALOFT_MILLISECONDS((uint64_t)pause),
                   pause_over);
   } else {
+    if (strstr(sql, " again"))
+      send_bytes(session, session->answer.data, session->answer.end);
     send_held(session, SIZE_MAX);
   }
 }

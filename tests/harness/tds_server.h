@@ -12,6 +12,7 @@
  *   size                  one row: characters of the sql, parameters
  *   return N              a return status
  *   nothing               DONE
+ *   wrong                 DONE with the error bit, without an error
  *   garbage               bytes that are no token
  *
  * and after it, how:
@@ -21,6 +22,7 @@
  * but the acknowledgement is the end of the answer pause MS              answers after so long,
  * unless ATTENTION comes before: then not at all deaf                  does not answer ATTENTION
  *   late MS               acknowledges ATTENTION only after so long
+ *   again                 answers twice
  *   drop B                closes the connection after B bytes of the answer */
 #ifndef HARNESS_TDS_SERVER_H
 #define HARNESS_TDS_SERVER_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tds_transcript_add(tds_transcript *transcript, const char *text, size_t size) {
+static void add_plain(tds_transcript *transcript, const char *text, size_t size) {
   if (transcript->room - transcript->size <= size) {
     transcript->room = (transcript->size + size) * 2 + 1024;
     transcript->text = realloc(transcript->text, transcript->room);
@@ -16,6 +16,15 @@ void tds_transcript_add(tds_transcript *transcript, const char *text, size_t siz
   memcpy(transcript->text + transcript->size, text, size);
   transcript->size += size;
   transcript->text[transcript->size] = 0;
+}
+
+void tds_transcript_add(tds_transcript *transcript, const char *text, size_t size) {
+  const char *end = text + size;
+  for (const char *nul; size && (nul = memchr(text, 0, (size_t)(end - text))); text = nul + 1) {
+    add_plain(transcript, text, (size_t)(nul - text));
+    add_plain(transcript, "<0>", 3);
+  }
+  add_plain(transcript, text, (size_t)(end - text));
 }
 
 static void add_format(tds_transcript *transcript, const char *format, ...)

@@ -5,10 +5,10 @@
 #include "guard.h"
 #include "tds_reader.h"
 
-/* Lines: "columns NAME TYPE|...", "row VALUE|..." (NULL as "<null>", over the limit "<over>"),
- * "done TOKEN STATUS COMMAND ROWS", "error|info NUMBER SEVERITY STATE LINE TEXT|SERVER|PROCEDURE",
- * "env TYPE ...", "login ...", "status N", "value NAME TYPE|VALUE", "feature ID DATA", "end",
- * "broken OFFSET REASON". */
+/* A NUL in a text stands as "<0>". Lines: "columns NAME TYPE|...", "row VALUE|..." (NULL as
+ * "<null>", over the limit "<over>"), "done TOKEN STATUS COMMAND ROWS", "error|info NUMBER SEVERITY
+ * STATE LINE TEXT|SERVER|PROCEDURE", "env TYPE ...", "login ...", "status N", "value NAME
+ * TYPE|VALUE", "feature ID DATA", "end", "broken OFFSET REASON". */
 typedef struct tds_transcript {
   char *text; /* ends with NUL */
   size_t size, room;

@@ -36,7 +36,7 @@ alo_session *script_session(alo_engine *engine) {
   return session;
 }
 
-static void add(script *script, const char *format, ...) {
+static void add(script_output *script, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   int size = vsnprintf(script->text + script->size, SCRIPT_ROOM - script->size, format, arguments);
@@ -46,7 +46,7 @@ static void add(script *script, const char *format, ...) {
     script->size = SCRIPT_ROOM - 1;
 }
 
-static void separate(script *script) {
+static void separate(script_output *script) {
   if (script->size > 0)
     add(script, " / ");
 }
@@ -109,7 +109,7 @@ static const char *type_name(const alo_tds_type *t) {
   }
 }
 
-static void add_type(script *script, const alo_tds_type *t) {
+static void add_type(script_output *script, const alo_tds_type *t) {
   add(script, "%s", type_name(t));
   switch (t->token) {
   case ALO_TDS_DECIMALN:
@@ -138,7 +138,7 @@ static void add_type(script *script, const alo_tds_type *t) {
   }
 }
 
-static void add_real(script *script, const alo_engine_value *v, bool single) {
+static void add_real(script_output *script, const alo_engine_value *v, bool single) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, v->real);
@@ -148,7 +148,7 @@ static void add_real(script *script, const alo_engine_value *v, bool single) {
   add(script, "%s", text);
 }
 
-static void add_time(script *script, const alo_tds_type *t, const alo_engine_value *v) {
+static void add_time(script_output *script, const alo_tds_type *t, const alo_engine_value *v) {
   char text[TSQL_TIME_TEXT];
   const char *name = type_name(t);
   int64_t ticks =
@@ -169,13 +169,13 @@ static void add_time(script *script, const alo_tds_type *t, const alo_engine_val
   }
 }
 
-static void add_bytes(script *script, const alo_engine_value *v) {
+static void add_bytes(script_output *script, const alo_engine_value *v) {
   add(script, "0x");
   for (size_t i = 0; i < v->bytes.size; i++)
     add(script, "%02X", ((const uint8_t *)v->bytes.data)[i]);
 }
 
-static void add_guid(script *script, const alo_engine_value *v) {
+static void add_guid(script_output *script, const alo_engine_value *v) {
   static const int places[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
   for (int i = 0; i < 16; i++) {
     if (i == 4 || i == 6 || i == 8 || i == 10)
@@ -184,7 +184,7 @@ static void add_guid(script *script, const alo_engine_value *v) {
   }
 }
 
-static void add_value(script *script, const alo_tds_type *t, const alo_engine_value *v) {
+static void add_value(script_output *script, const alo_tds_type *t, const alo_engine_value *v) {
   if (v->null) {
     add(script, "NULL");
     return;
@@ -233,7 +233,7 @@ static void add_value(script *script, const alo_tds_type *t, const alo_engine_va
   }
 }
 
-static void add_row(script *script, const alo_event *event) {
+static void add_row(script_output *script, const alo_event *event) {
   for (size_t i = 0; i < event->count; i++) {
     if (i > 0)
       add(script, ",");
@@ -241,7 +241,7 @@ static void add_row(script *script, const alo_event *event) {
   }
 }
 
-static void add_columns(script *script, const alo_event *event) {
+static void add_columns(script_output *script, const alo_event *event) {
   for (size_t i = 0; i < event->count; i++) {
     if (i > 0)
       add(script, ",");
@@ -251,7 +251,7 @@ static void add_columns(script *script, const alo_event *event) {
   }
 }
 
-static void add_message(script *script, const alo_event *event) {
+static void add_message(script_output *script, const alo_event *event) {
   const alo_engine_message *m = &event->message;
   script->last = *m;
   snprintf(script->message, sizeof script->message, "%.*s", ALOFT_PRINT(m->text));
@@ -264,7 +264,7 @@ static void add_message(script *script, const alo_event *event) {
     add(script, "i:%.*s", ALOFT_PRINT(m->text));
 }
 
-static void add_done(script *script, const alo_event *event) {
+static void add_done(script_output *script, const alo_event *event) {
   if (event->failed || event->command == 0xC1 || event->command >= 0xC6)
     return;
   separate(script);
@@ -274,7 +274,7 @@ static void add_done(script *script, const alo_event *event) {
     add(script, "#");
 }
 
-static void add_event(script *script, const alo_event *event) {
+static void add_event(script_output *script, const alo_event *event) {
   static const char *const changes[] = {"begun", "committed", "rolled back"};
   if (event->kind == ALO_EVENT_MESSAGE) {
     add_message(script, event);
@@ -307,7 +307,7 @@ static void add_event(script *script, const alo_event *event) {
   }
 }
 
-bool script_continue(script *script, alo_session *session) {
+bool script_continue(script_output *script, alo_session *session) {
   alo_event event;
   for (;;) {
     alo_event_kind kind = alo_session_step(session, &event);
@@ -320,7 +320,7 @@ bool script_continue(script *script, alo_session *session) {
   }
 }
 
-bool script_start(script *script, alo_session *session, const alo_batch *batch) {
+bool script_start(script_output *script, alo_session *session, const alo_batch *batch) {
   script->size = 0;
   script->text[0] = 0;
   script->message[0] = 0;
@@ -332,7 +332,7 @@ bool script_start(script *script, alo_session *session, const alo_batch *batch) 
   return script_continue(script, session);
 }
 
-bool script_run(script *script, alo_session *session, const char *sql) {
+bool script_run(script_output *script, alo_session *session, const char *sql) {
   alo_batch batch = {.text = {sql, strlen(sql)}};
   return script_start(script, session, &batch);
 }

@@ -14,18 +14,18 @@
 
 enum { SCRIPT_ROOM = 1 << 16 };
 
-typedef struct script {
+typedef struct script_output {
   char text[SCRIPT_ROOM];
   size_t size;
   alo_engine_message last; /* its text is in `message` */
   char message[2048];
   size_t steps;
-} script;
+} script_output;
 
 /* Until END, INTERRUPTED or BUSY (true when BUSY: go on with script_continue). */
-bool script_run(script *script, alo_session *session, const char *sql);
-bool script_start(script *script, alo_session *session, const alo_batch *batch);
-bool script_continue(script *script, alo_session *session);
+bool script_run(script_output *script, alo_session *session, const char *sql);
+bool script_start(script_output *script, alo_session *session, const alo_batch *batch);
+bool script_continue(script_output *script, alo_session *session);
 
 /* An engine on a database in memory with a clock that stands at 2024-02-29 12:34:56.1234567. */
 alo_engine *script_engine(const char *path);

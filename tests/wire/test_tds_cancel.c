@@ -221,6 +221,7 @@ static void test_not_written(void **state) {
   assert_false(p.written);
   assert_int_equal(next.rows, 2);
   assert_int_equal(w.server.requests, 1);
+  assert_int_equal(w.server.ignored + w.server.attentions, 0);
   prove(&w);
   world_close(&w);
 }
@@ -575,6 +576,49 @@ static void test_storm(void **state) {
   }
 }
 
+/* The same with connections that break at any moment: everything ends once, and a dead connection
+ * stays dead. */
+static void test_storm_with_resets(void **state) {
+  (void)state;
+  static const char *const sql[] = {"rows 30", "rows 500 hold 3000", "large 20000",
+                                    "rows 3 pause 3"};
+  unsigned deaths = 0;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    const alo_sim_faults calm = {0};
+    const alo_sim_faults faults = {
+        .short_read = 300, .split_write = 300, .reset = 6, .delay_ns = ALOFT_MILLISECONDS(2)};
+    world w;
+    probe p[4];
+    world_open_with(&w, NULL, seed, &calm);
+    world_connect(&w);
+    alo_sim_set_faults(w.driver, &faults);
+    bool dead = false;
+    for (unsigned round = 0; round < 20 && !dead; round++) {
+      unsigned started = 0;
+      for (unsigned at = 0; at < 4; at++) {
+        uint64_t chance = alo_sim_random(w.driver);
+        probe_init(&p[started], &w, sql[chance % 4]);
+        p[started].query.op.timeout_ns = ALOFT_MILLISECONDS(2 + chance / 8 % 20);
+        started += probe_start(&p[started]) == ALOFT_OK;
+      }
+      for (unsigned at = 0; at < started; at++) {
+        probe_wait(&p[at]);
+        assert_true(p[at].status == ALOFT_OK || p[at].status == ALOFT_TIMEOUT ||
+                    (p[at].status == ALOFT_LOST && p[at].written) ||
+                    (p[at].status == ALOFT_LOST_UNSENT && !p[at].written));
+      }
+      dead = info_of(&w).dead;
+      for (unsigned at = 0; at < started; at++)
+        assert_int_equal(p[at].done, 1);
+    }
+    if (dead)
+      assert_int_equal(probe_start(&p[0]), ALOFT_LOST);
+    deaths += dead;
+    world_close(&w);
+  }
+  assert_true(deaths > 20 && deaths < 200);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_phase),
@@ -594,6 +638,7 @@ int main(void) {
       cmocka_unit_test(test_deaf_server),
       cmocka_unit_test(test_lost_while_draining),
       cmocka_unit_test(test_storm),
+      cmocka_unit_test(test_storm_with_resets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

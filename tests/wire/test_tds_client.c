@@ -357,6 +357,48 @@ static void test_garbage(void **state) {
   world_close(&w);
 }
 
+/* The server ends a statement with an error, but does not say which. */
+static void test_undescribed_error(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "wrong"), ALOFT_SERVER);
+  assert_int_equal(p.error_number, 0);
+  assert_non_null(strstr(p.error_text, "did not describe"));
+  prove(&w);
+  world_close(&w);
+}
+
+/* What comes unasked: an end and a message are read over, an error is why the connection ends, rows
+ * are an offence. */
+static void test_unasked(void **state) {
+  (void)state;
+  world w;
+  probe p, late;
+  world_open(&w);
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "nothing again"), ALOFT_OK);
+  turns(&w, 3);
+  prove(&w);
+  assert_int_equal(probe_run(&p, &w, "error 6005 again"), ALOFT_SERVER);
+  turns(&w, 3);
+  prove(&w);
+  tds_server_drop_all(&w.server);
+  turns(&w, 3);
+  probe_init(&late, &w, "rows 1");
+  assert_int_equal(probe_start(&late), ALOFT_LOST);
+  assert_int_equal(late.query.op.error->number, 6005);
+  world_close(&w);
+  world_open(&w);
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "rows 1 again"), ALOFT_OK);
+  turns(&w, 3);
+  assert_int_equal(probe_start(&p), ALOFT_PROTOCOL);
+  world_close(&w);
+}
+
 /* ---- misuse ---- */
 
 static void take_wrong_type(probe *p) {
@@ -640,6 +682,48 @@ static void test_closed_in_callbacks(void **state) {
   }
 }
 
+/* ---- over real sockets ---- */
+
+static void stop_over_sockets(world *w, const char *sql) {
+  probe p;
+  probe_begin(&p, w, sql);
+  p.stop_after = 1;
+  unsigned requests = w->server.requests;
+  while (w->server.requests == requests)
+    turn(w);
+  assert_int_equal(aloft_op_cancel(&p.query.op), ALOFT_OK);
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_CANCELLED);
+  prove(w);
+}
+
+static void test_over_libuv(void **state) {
+  (void)state;
+  int error;
+  world w;
+  probe p;
+  world_open_on(&w, NULL, alo_driver_uv_open(&alo_heap_default, &error));
+  world_connect(&w);
+  assert_int_equal(probe_run(&p, &w, "rows 50000"), ALOFT_OK);
+  assert_int_equal(p.rows, 50000);
+  assert_int_equal(probe_run(&p, &w, "large 5000000"), ALOFT_OK);
+  assert_int_equal(p.text_bytes, 5000000);
+  assert_int_equal(probe_run(&p, &w, sql_of(300000)), ALOFT_OK);
+  assert_int_equal(p.first, 300000);
+  stop_over_sockets(&w, "rows 90000");
+  stop_over_sockets(&w, "rows 900 hold 1000");
+  stop_over_sockets(&w, "large 3000000 interrupt 100000");
+  probe_init(&p, &w, "rows 9 hold 60");
+  p.query.op.timeout_ns = ALOFT_MILLISECONDS(10);
+  assert_int_equal(probe_start(&p), ALOFT_OK);
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_TIMEOUT);
+  prove(&w);
+  assert_int_equal(probe_run(&p, &w, "rows 90 drop 700"), ALOFT_LOST);
+  assert_int_equal(probe_start(&p), ALOFT_LOST);
+  world_close(&w);
+}
+
 /* ---- memory ---- */
 
 static void use_all(const aloft_allocator *allocator, void *context) {
@@ -650,15 +734,19 @@ static void use_all(const aloft_allocator *allocator, void *context) {
   if (!w.loop)
     return;
   counted opening = counted_op();
-  static probe p[3];
-  static const char *const sql[] = {"rows 200", "large 20000", "error 1"};
+  static probe p[4];
+  static const char *const sql[] = {"rows 200", "large 20000", "error 1", "rows 9 hold 99"};
   unsigned started = 0;
   if (world_connect_op(&w, &opening) == ALOFT_OK) {
-    for (unsigned at = 0; at < 3; at++) {
+    for (unsigned at = 0; at < 4; at++) {
       probe_init(&p[started], &w, sql[at]);
+      p[started].query.op.timeout_ns = at == 3 ? ALOFT_SECONDS(1) : 0;
       started += probe_start(&p[started]) == ALOFT_OK;
     }
     for (unsigned at = 0; at < 80; at++)
+      aloft_loop_turn(w.loop, 0);
+    alo_sim_pass(w.driver, ALOFT_SECONDS(2)); /* the last one is timed out, and drained */
+    for (unsigned at = 0; at < 20; at++)
       aloft_loop_turn(w.loop, 0);
   }
   world_close(&w);
@@ -724,6 +812,8 @@ int main(void) {
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_transaction_descriptor),
       cmocka_unit_test(test_garbage),
+      cmocka_unit_test(test_undescribed_error),
+      cmocka_unit_test(test_unasked),
       cmocka_unit_test(test_accessor_misused),
       cmocka_unit_test(test_value_too_large),
       cmocka_unit_test(test_queries_max),
@@ -734,6 +824,7 @@ int main(void) {
       cmocka_unit_test(test_answer_then_close),
       cmocka_unit_test(test_closed_at_every_turn),
       cmocka_unit_test(test_closed_in_callbacks),
+      cmocka_unit_test(test_over_libuv),
       cmocka_unit_test(test_each_allocation_fails),
       cmocka_unit_test(test_no_heap_in_steady_state),
   };

@@ -71,6 +71,8 @@ static void test_reuse_and_reset(void **state) {
     assert_int_equal(probe_run(&p, &w, "state"), ALOFT_OK);
     assert_int_equal(p.second, at > 0); /* only the first query after a reuse resets */
     assert_int_equal(p.first, 0);
+    assert_int_equal(probe_run(&p, &w, "state"), ALOFT_OK);
+    assert_int_equal(p.first, 0); /* the old transaction is gone, though nobody has said so */
     assert_int_equal(probe_run(&p, &w, "begin"), ALOFT_OK);
     assert_int_equal(probe_run(&p, &w, "state"), ALOFT_OK);
     assert_int_equal(p.second, 0);

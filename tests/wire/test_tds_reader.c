@@ -390,12 +390,30 @@ static void test_column_flags(void **state) {
   assert_non_null(column->name.data);
   assert_null(alo_tds_reader_column(reader, 1));
   assert_null(alo_tds_reader_cell(reader, 1));
+  assert_true(alo_tds_reader_cell(reader, 0)->null);
   assert_true(alo_tds_reader_has(reader, ALO_TDS_HAS_METADATA));
   assert_true(alo_tds_reader_has(reader, ALO_TDS_HAS_RESULT));
   assert_true(alo_tds_reader_has(reader, ALO_TDS_HAS_PENDING));
   assert_false(alo_tds_reader_has(reader, ALO_TDS_HAS_ERROR));
   assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_END);
   assert_false(alo_tds_reader_has(reader, ALO_TDS_HAS_PENDING));
+  alo_tds_reader_close(reader);
+  harness_heap_check(&heap);
+}
+
+/* Between the halves of COLMETADATA there are no columns, however many are announced. */
+static void test_columns_half_read(void **state) {
+  (void)state;
+  static uint8_t bytes[64];
+  BEGIN(0x81, 0, 0x10, 0, 0, 0, 0, 0, 0, 0x30, 0);
+  harness_heap_init(&heap);
+  alo_tds_reader *reader = alo_tds_reader_open(&heap.allocator, NULL);
+  aloft_bytes input = {bytes, frame(bytes, 100)};
+  input.size -= 1;
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_NEED);
+  assert_int_equal(alo_tds_reader_column_count(reader), 0);
+  assert_null(alo_tds_reader_column(reader, 0));
+  assert_null(alo_tds_reader_cell(reader, 0));
   alo_tds_reader_close(reader);
   harness_heap_check(&heap);
 }
@@ -1046,6 +1064,7 @@ int main(void) {
                                      cmocka_unit_test(test_packets),
                                      cmocka_unit_test(test_columns),
                                      cmocka_unit_test(test_column_flags),
+                                     cmocka_unit_test(test_columns_half_read),
                                      cmocka_unit_test(test_column_errors),
                                      cmocka_unit_test(test_fixed_cells),
                                      cmocka_unit_test(test_byte_cells),

@@ -27,7 +27,7 @@ static const char *folder(void) {
 static recording load(const char *name) {
   char path[1024];
   recording file = {0};
-  snprintf(path, sizeof path, "%s/recorded/%s", folder(), name);
+  snprintf(path, sizeof path, "%s/%s", folder(), name);
   FILE *stream = fopen(path, "rb");
   if (!stream) {
     return file;
@@ -299,7 +299,7 @@ static void check_case(const char *name, const expectation *expected) {
   static const char *const sizes[] = {"packet4096", "packet512"};
   for (size_t at = 0; at < 2; at++) {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s.tds", sizes[at], name);
+    snprintf(path, sizeof path, "recorded/%s/%s.tds", sizes[at], name);
     recording file = load(path);
     assert_non_null(file.data);
     tds_transcript whole;
@@ -317,7 +317,7 @@ static void check_case(const char *name, const expectation *expected) {
 
 static void test_cases(void **state) {
   (void)state;
-  recording cases = load("cases.json");
+  recording cases = load("recorded/cases.json");
   if (!cases.data) {
     print_message("no recordings in %s: skipped\n", folder());
     skip();
@@ -352,7 +352,7 @@ static void test_cases(void **state) {
 /* PRELOGIN's answer is not a token stream: the login's begins after it. */
 static void test_login(void **state) {
   (void)state;
-  recording file = load("packet4096/login.tds");
+  recording file = load("recorded/packet4096/login.tds");
   if (!file.data) {
     print_message("no recordings in %s: skipped\n", folder());
     skip();
@@ -369,7 +369,41 @@ static void test_login(void **state) {
   free(file.data);
 }
 
+/* The answers among the examples of MS-TDS, section 4. */
+static void test_examples(void **state) {
+  (void)state;
+  static const char *const names[][2] = {
+      {"4.4_login_response.1.bin", "\nlogin 1 72090002 0.0.0.0 Microsoft SQL Server<0><0>\n"},
+      {"4.5_login_response_with_federated_authentication_feature_ext.1.bin",
+       "\nfeature 2 C908464E"},
+      {"4.7_sql_batch_server_response.1.bin", "columns bar varchar\nrow foo\ndone FD 0010 193 1\n"},
+      {"4.9_rpc_server_response.1.bin", "done FF 0011 193 1\nstatus 0\n"},
+      {"4.15_sparsecolumn_select_statement.1.bin",
+       "\nrow 2|<sparseProp1>1000</sparseProp1>\nrow 3|<sparseProp2>abcd</sparseProp2>\n"},
+      {"4.18_table_response_with_sessionstate_token_data.1.bin", "done FD 0000 253 0\n"},
+      {"4.21_featureextack_with_azuresqlsupport_feature_data.1.bin", "\nfeature 8 01\n"}};
+  for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
+    char path[256];
+    snprintf(path, sizeof path, "spec/%s", names[at][0]);
+    recording file = load(path);
+    if (!file.data) {
+      print_message("no examples in %s: skipped\n", folder());
+      skip();
+    }
+    aloft_bytes stream = {file.data, file.size};
+    tds_transcript whole;
+    tds_transcript_init(&whole, file.size);
+    tds_cuts_read(&whole, stream, file.size, file.size);
+    assert_int_equal(whole.ends, 1);
+    assert_non_null(strstr(whole.text, names[at][1]));
+    tds_cuts_check(names[at][0], stream, &whole);
+    tds_transcript_fini(&whole);
+    free(file.data);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_login)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_login),
+                                     cmocka_unit_test(test_examples)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ alo_tds_outcome alo_tds_read_column_count(alo_tds_reader *reader) {
   if (count > reader->limits.columns_max) {
     return alo_tds_fail_number(reader, "COLMETADATA: # columns are over columns_max", count);
   }
-  reader->column_count = count;
+  reader->columns_announced = count;
   return alo_tds_go(reader, ALO_TDS_STATE_COLUMN);
 }
 
@@ -193,6 +193,17 @@ alo_tds_outcome alo_tds_read_name_size(alo_tds_reader *reader) {
   return reader->text ? alo_tds_go(reader, ALO_TDS_STATE_NAME) : alo_tds_fail_memory(reader);
 }
 
+static alo_tds_outcome columns_complete(alo_tds_reader *reader) {
+  alo_tds_position *at = &reader->at;
+  reader->column_count = reader->columns_announced;
+  for (uint32_t column = 0; column < reader->column_count; column++) {
+    reader->cells[column] = (alo_tds_cell){.null = true};
+  }
+  at->state = ALO_TDS_STATE_TOKEN;
+  alo_tds_set_flag(at, ALO_TDS_HAS_METADATA | ALO_TDS_HAS_RESULT, true);
+  return alo_tds_flag(at, ALO_TDS_FLAG_SKIP) ? ALO_TDS_AGAIN : ALO_TDS_METADATA;
+}
+
 static alo_tds_outcome name_complete(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
   aloft_text name = {(char *)reader->text, reader->text_size};
@@ -201,12 +212,10 @@ static alo_tds_outcome name_complete(alo_tds_reader *reader) {
   if (alo_tds_is_return(reader)) {
     return alo_tds_go(reader, ALO_TDS_STATE_RETURN_TYPE);
   }
-  if (++at->column < reader->column_count) {
+  if (++at->column < reader->columns_announced) {
     return alo_tds_go(reader, ALO_TDS_STATE_COLUMN);
   }
-  at->state = ALO_TDS_STATE_TOKEN;
-  alo_tds_set_flag(at, ALO_TDS_HAS_METADATA | ALO_TDS_HAS_RESULT, true);
-  return alo_tds_flag(at, ALO_TDS_FLAG_SKIP) ? ALO_TDS_AGAIN : ALO_TDS_METADATA;
+  return columns_complete(reader);
 }
 
 alo_tds_outcome alo_tds_read_name(alo_tds_reader *reader) {

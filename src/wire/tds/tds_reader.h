@@ -103,8 +103,9 @@ void alo_tds_reader_close(alo_tds_reader *reader);
  * new message. A refused allocation is ALO_TDS_BROKEN with reason "out of memory". */
 alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input);
 
-/* What the last event tells; each valid until the next call, columns until the next METADATA or
- * END is passed. Column and cell are NULL for a column that there is not. */
+/* What the last event tells; each valid until the next call. Columns and their names live on over
+ * rows and other tokens until a call meets the next COLMETADATA or message (it may answer NEED, and
+ * there are no columns then). Column and cell are NULL for a column that there is not. */
 size_t alo_tds_reader_column_count(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_column(const alo_tds_reader *reader, size_t column);
 const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t column);

@@ -149,7 +149,8 @@ struct alo_tds_reader {
   alo_tds_position at;
   const uint8_t *begin, *next, *end; /* of the slice, and where the parser is in it */
 
-  uint32_t column_count;
+  uint32_t column_count;      /* 0 until COLMETADATA is complete */
+  uint32_t columns_announced; /* by the COLMETADATA being read */
   alo_tds_column_info *columns;
   alo_tds_plan *plans;
   alo_tds_cell *cells;

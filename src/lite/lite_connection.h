@@ -2,7 +2,7 @@
  *
  *   PRELOGIN -> LOGIN -> IDLE <-> RUNNING -> gone
  *
- * server.c accepts; connection.c takes messages in; login.c answers the first two; request.c begins
+ * server.c accepts; lite_connection.c takes messages in; login.c answers the first two; request.c begins
  * batches; answer.c turns the engine's events into tokens. */
 #ifndef ALO_LITE_CONNECTION_H
 #define ALO_LITE_CONNECTION_H
@@ -69,7 +69,7 @@ struct alo_lite {
   size_t user_size, password_size;
 };
 
-/* connection.c */
+/* lite_connection.c */
 void alo_lite_accept(alo_lite *lite);
 /* Ends at once; its memory goes with the completions. */
 void alo_lite_drop(alo_lite_connection *connection);
