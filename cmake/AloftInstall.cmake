@@ -7,6 +7,7 @@ install(TARGETS aloft aloft_static EXPORT AloftTargets
 install(DIRECTORY include/aloft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET aloft_command)
   install(TARGETS aloft_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 endif()
 
 set_target_properties(aloft_static PROPERTIES EXPORT_NAME static)

@@ -1008,6 +1008,18 @@ static void test_hostile_memory(void **state) {
   put(filler, 40000);
   holds(48 * 1024);
   limits.value_max = 0;
+  limits.value_max = 30000; /* nor is what is announced to be over */
+  made.size = 0;
+  PUT_COLUMN(0xA5, 0xFF, 0xFF);
+  PUT(0xD1), put_u64(30001), put_u32(30000);
+  put(filler, 30000);
+  holds(8 * 1024);
+  made.size = 0;
+  PUT_COLUMN(0xE7, 0xFF, 0xFF, LATIN);
+  PUT(0xD1), put_u64(60002), put_u32(60000);
+  put(filler, 30000);
+  holds(8 * 1024);
+  limits.value_max = 0;
   made.size = 0;
   PUT_COLUMN(0x22, 0xFF, 0xFF, 0xFF, 0x7F, 0); /* an image of 2 GB, a byte sent */
   PUT(0xD1, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0xFF, 0xFF, 0xFF, 0x7F, 1);

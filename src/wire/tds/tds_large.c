@@ -9,6 +9,26 @@ static const uint8_t empty[1];
 /* Most bytes decoded at a time, so that the room asked for stays near what is used. */
 enum { STRIDE = 16 * 1024 };
 
+/* ---- its limit ---- */
+
+/* The rest of the value is only passed over. */
+static void give_up(alo_tds_large *large) {
+  large->over = true;
+  large->data = NULL;
+  large->size = 0;
+}
+
+static bool fits(const alo_tds_reader *reader, uint64_t size) {
+  return size <= reader->limits.value_max && size <= reader->limits.row_max - reader->large_bytes;
+}
+
+/* True when what is announced cannot fit however it is decoded: UTF-16 becomes at
+ * least half as long. */
+static bool is_over(const alo_tds_reader *reader, uint64_t total) {
+  bool utf16 = alo_tds_current_plan(reader)->charset == ALO_TDS_CHARSET_UTF16;
+  return total != ALO_TDS_TOTAL_UNKNOWN && !fits(reader, utf16 ? total / 2 : total);
+}
+
 /* ---- its life ---- */
 
 alo_tds_outcome alo_tds_large_begin(alo_tds_reader *reader, uint64_t total, bool single) {
@@ -19,7 +39,7 @@ alo_tds_outcome alo_tds_large_begin(alo_tds_reader *reader, uint64_t total, bool
       return alo_tds_fail_memory(reader);
     }
   }
-  *large = (alo_tds_large){.total = total, .single = single};
+  *large = (alo_tds_large){.total = total, .single = single, .over = is_over(reader, total)};
   reader->rented = large;
   if (single) {
     reader->at.left = total;
@@ -37,17 +57,6 @@ void alo_tds_large_drop(alo_tds_reader *reader) {
 }
 
 /* ---- its content ---- */
-
-/* The rest of the value is only passed over. */
-static void give_up(alo_tds_large *large) {
-  large->over = true;
-  large->data = NULL;
-  large->size = 0;
-}
-
-static bool fits(const alo_tds_reader *reader, size_t size) {
-  return size <= reader->limits.value_max && size <= reader->limits.row_max - reader->large_bytes;
-}
 
 static size_t decode(alo_tds_large *large, alo_tds_charset charset, const uint8_t *in, size_t size,
                      bool end, uint8_t *out) {
