@@ -123,6 +123,13 @@ static void put_result(alo_lite_connection *connection, const alo_event *event) 
   free(columns);
 }
 
+/* The engine has it as on the wire. */
+static void put_uuid(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes bytes) {
+  aloft_tds_uuid uuid = {{0}};
+  (void)alo_tds_value_uuid(type, bytes.data, bytes.size, &uuid);
+  alo_tds_put_uuid(writer, type, &uuid);
+}
+
 static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
                       const alo_engine_value *value) {
   const aloft_tds_decimal decimal = {.low = value->decimal.low,
@@ -152,8 +159,10 @@ static void put_value(alo_tds_writer *writer, const alo_tds_type *type,
     break;
   case ALOFT_TDS_BINARY:
   case ALOFT_TDS_VARBINARY:
-  case ALOFT_TDS_UNIQUEIDENTIFIER:
     alo_tds_put_bytes(writer, type, value->bytes);
+    break;
+  case ALOFT_TDS_UNIQUEIDENTIFIER:
+    put_uuid(writer, type, value->bytes);
     break;
   case ALOFT_TDS_DATE:
   case ALOFT_TDS_TIME:
