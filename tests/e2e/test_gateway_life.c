@@ -107,7 +107,7 @@ static void wrong_settings_are_refused(void **state) {
   snprintf(wrong_password, sizeof wrong_password,
            "Server=tcp:127.0.0.1,%s;User Id=tester;Password=wrong-43;Encrypt=Optional", rig.port);
   snprintf(mandatory, sizeof mandatory,
-           "Server=tcp:127.0.0.1,%s;User Id=tester;Password=" E2E_PASSWORD, rig.port);
+           "Server=tcp:127.0.0.1,%s;User Id=tester;Password='" E2E_PASSWORD "'", rig.port);
   snprintf(unreachable, sizeof unreachable,
            "Server=tcp:127.0.0.1,1;User Id=a;Password=b;Encrypt=no");
   expect_refusal(GATEWAY(queries), no_sql, 2, "add --sql CONNECTION, or set ALOFT_SQL");
