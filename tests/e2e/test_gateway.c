@@ -134,7 +134,7 @@ static const error_case errors[] = {
     {"one", "{\"id\":1}", NULL, "400: unknown parameter 'id'"},
     {"one", NULL, "Aloft-Timeout: soon", "400: the header Aloft-Timeout is not a duration"},
     {"one", NULL, "Aloft-Timeout: -1s", "400: the header Aloft-Timeout is not a duration"},
-    {"one", NULL, "Aloft-Timeout: 0", "504: no connection was free within the 0"},
+    {"one", NULL, "Aloft-Timeout: 0", "504: the request gives no time"},
     {"divide", NULL, NULL, "500: SQL 8134: Divide by zero error encountered."},
     {"half", NULL, NULL, "500: SQL 8134: Divide by zero error encountered."},
     {"missing", NULL, NULL, "500: SQL 208: Invalid object name 'no_such_table'."},

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "e2e_gateway.h"
@@ -266,6 +267,70 @@ static void nats_dies(void **state) {
   e2e_rig_stop(&own);
 }
 
+/* ---- memory ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  #define SANITIZED 1
+#elif defined(__has_feature)
+  #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    #define SANITIZED 1
+  #endif
+#endif
+#ifndef SANITIZED
+  #define SANITIZED 0
+#endif
+
+/* Requests of every kind, `rounds` times; how often the gateway's process has called malloc,
+ * realloc or mmap from its start to its end. */
+static unsigned long count_heap_calls(const char *rounds) {
+  static const char *const requests[][2] = {
+      {"one", ""}, {"text", "{\"t\":\"\\u00e9\"}"}, {"text", "{}"}, {"divide", ""}, {"two", ""}};
+  char report[100], path[80], line[200];
+  e2e_process gateway, request;
+  snprintf(path, sizeof path, "%s/heap", rig.folder);
+  unlink(path);
+  snprintf(report, sizeof report, "ALOFT_HEAP_REPORT=%s", path);
+  const char *const environment[] = {rig.nats_url, rig.sql, report, "LD_PRELOAD=" ALOFT_HEAP_COUNT,
+                                     NULL};
+  e2e_start(&gateway, GATEWAY(rig.queries, "--pool", "1"), environment, E2E_PIPED);
+  e2e_wait_for(&gateway, &gateway.output, "gateway ready: ", 1);
+  for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+    char subject[80];
+    snprintf(subject, sizeof subject, "%s.%s", rig.prefix, requests[i][0]);
+    e2e_start(&request,
+              ((const char *[]){ALOFT_COMMAND, "request", "--raw", "--count", rounds, subject,
+                                requests[i][1], NULL}),
+              rig.environment, E2E_PIPED);
+    int status = e2e_finish(&request);
+    assert_true(status == 0 || status == 1);
+    assert_int_equal(e2e_count(&request.output, "\n"), atoi(rounds));
+    e2e_free(&request);
+  }
+  e2e_expect_end(&gateway, SIGTERM, 0);
+  e2e_free(&gateway);
+  unsigned long allocations = 0, resizes = 0, mappings = 0;
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  fclose(file);
+  assert_int_equal(sscanf(line, "%*d %lu %lu %*u %*u %lu", &allocations, &resizes, &mappings), 3);
+  return allocations + resizes + mappings;
+}
+
+static void requests_cost_no_memory(void **state) {
+  (void)state;
+  if (SANITIZED) {
+    print_message("the heap cannot be counted under a sanitizer\n");
+    skip();
+  }
+  e2e_rig_write(&rig, "text", "-- param: t nvarchar(9) = NULL\nSELECT @t AS t");
+  e2e_rig_write(&rig, "divide", "SELECT 1 / 0 AS a");
+  e2e_rig_write(&rig, "two", "SELECT 1 AS a; SELECT 2 AS b UNION ALL SELECT 3");
+  unsigned long few = count_heap_calls("20"), many = count_heap_calls("120");
+  print_message("%lu heap calls with 100 requests, %lu with 600\n", few, many);
+  assert_int_equal(few, many);
+}
+
 /* ---- secrets ---- */
 
 static void secrets_are_not_to_be_seen(void **state) {
@@ -309,6 +374,7 @@ int main(void) {
       cmocka_unit_test_setup(a_second_signal_kills, write_usual),
       cmocka_unit_test_setup(the_sql_server_dies, write_usual),
       cmocka_unit_test_setup(nats_dies, write_usual),
+      cmocka_unit_test_setup(requests_cost_no_memory, write_usual),
       cmocka_unit_test_setup(secrets_are_not_to_be_seen, write_usual),
   };
   return cmocka_run_group_tests(tests, start_all, stop_all);
