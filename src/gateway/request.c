@@ -254,8 +254,11 @@ static void slept(aloft_op *op, aloft_status status) {
 /* The connection is kept meanwhile, so that no more is read than can be sent. */
 static void wait_for_room(alo_request *request) {
   alo_gateway *gateway = gateway_of(request);
-  if (request->give_up_ns == 0)
+  if (request->give_up_ns == 0) {
     request->give_up_ns = aloft_loop_now(gateway->loop) + SENDING_TIME;
+    alo_journal_complain(&gateway->journal, "%.*s: the reply waits: NATS takes no more at present",
+                         ALOFT_PRINT(request->service->endpoint->subject));
+  }
   request->flush =
       (aloft_op){.done = flushed, .deadline_ns = request->give_up_ns, .cancel = &gateway->stop};
   aloft_status status = aloft_nats_flush(gateway->nats, &request->flush);

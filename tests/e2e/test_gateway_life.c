@@ -179,6 +179,49 @@ static void beyond_the_pool(void **state) {
   e2e_free(&gateway);
 }
 
+/* ---- a NATS server that takes nothing for a while ---- */
+
+enum { LARGE_COUNT = 40, LARGE_SIZE = 900000 };
+
+/* More replies than the output and the sockets hold: they wait for room, and all arrive whole. */
+static void replies_wait_for_room(void **state) {
+  static const char *const options[] = {"--pool", "40", NULL};
+  static char body[LARGE_SIZE + 16];
+  e2e_process gateway, requests[LARGE_COUNT];
+  char subject[80], line[100];
+  (void)state;
+  e2e_rig_write(&rig, "large",
+                "-- param: t nvarchar(max)\nWAITFOR DELAY '00:00:03'; SELECT @t AS t");
+  snprintf(subject, sizeof subject, "%s.large", rig.prefix);
+  snprintf(line, sizeof line, "%s 200 1 rows", subject);
+  memset(body, 'x', sizeof body);
+  memcpy(body, "{\"t\":\"", 6);
+  memcpy(body + LARGE_SIZE - 2, "\"}", 3);
+  e2e_rig_gateway(&rig, &gateway, options);
+  size_t running = e2e_count(&rig.lite.errors, "statement: WAITFOR");
+  for (int i = 0; i < LARGE_COUNT; i++) {
+    e2e_start(&requests[i],
+              ((const char *[]){ALOFT_COMMAND, "request", "--raw", "--timeout", "60s", subject,
+                                "--force-stdin", NULL}),
+              rig.environment, E2E_PIPED);
+    e2e_write(&requests[i], body, LARGE_SIZE);
+    e2e_close_input(&requests[i]);
+  }
+  e2e_wait_for(&rig.lite, &rig.lite.errors, "statement: WAITFOR", running + LARGE_COUNT);
+  kill(rig.nats.process.pid, SIGSTOP);
+  e2e_wait_for(&gateway, &gateway.errors, "the reply waits: NATS takes no more", 1);
+  kill(rig.nats.process.pid, SIGCONT);
+  for (int i = 0; i < LARGE_COUNT; i++) {
+    assert_int_equal(e2e_finish(&requests[i]), 0);
+    assert_int_equal(requests[i].output.size, LARGE_SIZE + 3);
+    assert_memory_equal(requests[i].output.text + 1, body, LARGE_SIZE);
+    e2e_free(&requests[i]);
+  }
+  e2e_expect_end(&gateway, SIGTERM, 0);
+  assert_int_equal(e2e_count(&gateway.errors, line), LARGE_COUNT);
+  e2e_free(&gateway);
+}
+
 /* ---- ends ---- */
 
 static void running_requests_are_answered_before_the_end(void **state) {
@@ -369,6 +412,7 @@ int main(void) {
       cmocka_unit_test_setup(wrong_settings_are_refused, write_usual),
       cmocka_unit_test_setup(two_gateways_share_the_load, write_usual),
       cmocka_unit_test_setup(beyond_the_pool, write_usual),
+      cmocka_unit_test_setup(replies_wait_for_room, write_usual),
       cmocka_unit_test_setup(running_requests_are_answered_before_the_end, write_usual),
       cmocka_unit_test_setup(draining_has_an_end, write_usual),
       cmocka_unit_test_setup(a_second_signal_kills, write_usual),
