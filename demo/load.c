@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IN_FLIGHT = 64, SECONDS = 5, REPLY_MAX = 4096, STEPS = 16, BUCKETS = 64 * STEPS };
+enum { IN_FLIGHT = 64, SECONDS = 5, REPLY_MAX = 4096, BUCKETS = 64 * 16 };
+
+#define STEPS ((size_t)16) /* of the histogram, in each doubling */
 
 static const char *const fortunes[] = {
     "fortune: No such file or directory",

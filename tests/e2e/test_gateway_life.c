@@ -212,7 +212,8 @@ static void replies_wait_for_room(void **state) {
   e2e_wait_for(&gateway, &gateway.errors, "the reply waits: NATS takes no more", 1);
   kill(rig.nats.process.pid, SIGCONT);
   for (int i = 0; i < LARGE_COUNT; i++) {
-    assert_int_equal(e2e_finish(&requests[i]), 0);
+    if (e2e_finish(&requests[i]) != 0)
+      fail_msg("%s\n%s", requests[i].errors.text, gateway.errors.text);
     assert_int_equal(requests[i].output.size, LARGE_SIZE + 3);
     assert_memory_equal(requests[i].output.text + 1, body, LARGE_SIZE);
     e2e_free(&requests[i]);
