@@ -42,8 +42,12 @@ static uint64_t now(alo_driver *driver) {
   return uv_hrtime();
 }
 
+/* uv_run looks at its timers before it polls, too: one that fires there would leave the poll with
+ * nothing to wake it. Stopping makes that poll return at once. */
 static void timer_fired(uv_timer_t *timer) {
-  ((uv_driver *)timer->data)->armed_until = UINT64_MAX;
+  uv_driver *self = timer->data;
+  self->armed_until = UINT64_MAX;
+  uv_stop(&self->uv);
 }
 
 static void async_fired(uv_async_t *async) {
