@@ -20,7 +20,7 @@ help:
 demo:
 	@build-aux/need.sh demo
 	@build-aux/build.sh release -DBUILD_TESTING=OFF
-	@examples/demo.sh
+	@demo/demo.sh
 
 test:
 	@build-aux/need.sh test

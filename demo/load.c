@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IN_FLIGHT = 64, SECONDS = 5, REPLY_MAX = 4096, STEPS = 16, BUCKETS = 64 * STEPS };
+enum { IN_FLIGHT = 64, SECONDS = 5, REPLY_MAX = 4096, BUCKETS = 64 * 16 };
+
+#define STEPS ((size_t)16) /* of the histogram, in each doubling */
 
 static const char *const fortunes[] = {
     "fortune: No such file or directory",
@@ -153,15 +155,15 @@ static void start(call *each) {
 
 /* ---- the run ---- */
 
+static bool is_terminal(void) {
+  return isatty(STDOUT_FILENO) == 1;
+}
+
 static void show(const load *run, uint64_t elapsed_ns) {
-  static bool terminal, looked;
-  if (!looked)
-    terminal = isatty(STDOUT_FILENO) == 1;
-  looked = true;
   double seconds = (double)elapsed_ns / 1e9;
-  printf("%s%4.1f s  %" PRIu64 " replies, all right  %.0f requests/s   %s", terminal ? "\r" : "",
-         seconds, run->right, seconds > 0 ? (double)run->right / seconds : 0.0,
-         terminal ? "" : "\n");
+  printf("%s%4.1f s  %" PRIu64 " replies, all right  %.0f requests/s   %s",
+         is_terminal() ? "\r" : "", seconds, run->right, (double)run->right / seconds,
+         is_terminal() ? "" : "\n");
   fflush(stdout);
 }
 
@@ -189,7 +191,7 @@ static uint64_t heap_calls(const load *run) {
 static void sum_up(const load *run, uint64_t elapsed_ns, uint64_t calls) {
   printf("%s%" PRIu64 " requests, %d in flight, every reply right: %.0f requests/s, p50 %.2f ms, "
          "p99 %.2f ms\n",
-         isatty(STDOUT_FILENO) == 1 ? "\n" : "", run->right, IN_FLIGHT,
+         is_terminal() ? "\n" : "", run->right, IN_FLIGHT,
          (double)run->right / ((double)elapsed_ns / 1e9), percentile_ms(run, 50),
          percentile_ms(run, 99));
   if (run->heap_count == NULL)
@@ -206,13 +208,11 @@ static void run_load(load *run, uint64_t time_ns) {
     run->calls[i].load = run;
     start(&run->calls[i]);
   }
-  show(run, 0); /* so that the output has its memory */
   turn_for(run, ALOFT_SECONDS(1), 0);
   run->right = 0;
   memset(run->buckets, 0, sizeof run->buckets);
   uint64_t before = heap_calls(run);
-  uint64_t elapsed =
-      turn_for(run, time_ns, ALOFT_SECONDS(1) / (isatty(STDOUT_FILENO) == 1 ? 5 : 1));
+  uint64_t elapsed = turn_for(run, time_ns, ALOFT_SECONDS(1) / (is_terminal() ? 5 : 1));
   uint64_t calls = heap_calls(run) - before;
   if (run->wrong == 0)
     sum_up(run, elapsed, calls);
@@ -239,6 +239,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: aloft_demo_load NATS_URL [SECONDS]\n");
     return 2;
   }
+  static char output[BUFSIZ];
+  setvbuf(stdout, output, _IOFBF, sizeof output); /* its memory is not the library's */
   run.heap_count = find_heap_count();
   aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(argv[1])};
   aloft_status status = aloft_loop_open(&run.loop, NULL);

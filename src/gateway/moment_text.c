@@ -82,7 +82,7 @@ static const char *read_offset(reader *in, aloft_tds_moment *moment) {
       !take_number(in, 2, 0, 59, &minutes) || hours * 60 + minutes > OFFSET_MAX)
     return "has no offset: it wants Z, or +hh:mm to 14:00";
   int offset = (int)(hours * 60 + minutes) * (west ? -1 : 1);
-  int64_t ticks = (int64_t)moment->ticks - offset * 60 * (int64_t)TICKS_A_SECOND;
+  int64_t ticks = (int64_t)moment->ticks - (int64_t)offset * 60 * (int64_t)TICKS_A_SECOND;
   moment->offset_minutes = (int16_t)offset;
   if (ticks < 0) {
     moment->days--;

@@ -179,7 +179,8 @@ static const type_kind *kind_of(const alo_parameter_type *type) {
 }
 
 /* The whole numbers that fit in 64 bits, as a range of the type asks. */
-static const char *convert_integer(const type_kind *kind, const alo_written *written, int64_t *value) {
+static const char *convert_integer(const type_kind *kind, const alo_written *written,
+                                   int64_t *value) {
   bool digits = written->kind == ALO_WRITTEN_NUMBER ||
                 (written->kind == ALO_WRITTEN_STRING && kind->type == ALOFT_TDS_BIGINT);
   aloft_tds_decimal number = {.precision = 19};

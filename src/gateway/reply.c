@@ -93,6 +93,8 @@ aloft_status alo_reply_add_set(alo_reply *reply, const aloft_tds_query *query,
                                char error[ALO_REPLY_COLUMN_ERROR_MAX]) {
   aloft_status status;
   aloft_json_writer before = reply->writer;
+  if (aloft_tds_column_count(query) > 0 && aloft_tds_get_column(query, 0) == NULL)
+    return ALOFT_NO_MEMORY; /* the others are there when the first is */
   if (!check_names(reply, query, error))
     return ALOFT_ARGUMENT;
   do {

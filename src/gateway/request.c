@@ -120,7 +120,9 @@ static void fail_unable(alo_request *request, aloft_status status, const aloft_e
 static void fail_deadline(alo_request *request) {
   char text[ALO_DURATION_TEXT];
   alo_duration_write(request->deadline_ns - request->started_ns, text);
-  if (request->tds == NULL)
+  if (request->deadline_ns <= request->started_ns)
+    fail(request, CODE_DEADLINE, "the request gives no time: raise its Aloft-Timeout");
+  else if (request->tds == NULL)
     fail(request, CODE_DEADLINE,
          "no connection was free within the %s that the request had: "
          "all %" PRIu32 " are in use",
@@ -157,7 +159,10 @@ static void fail_with(alo_request *request, aloft_status status, const aloft_err
          ALOFT_PRINT(error->message));
     return;
   default:
-    fail_server(request, error);
+    if (request->tds == NULL)
+      fail_unable(request, status, error);
+    else
+      fail_server(request, error);
     return;
   }
 }
@@ -249,8 +254,11 @@ static void slept(aloft_op *op, aloft_status status) {
 /* The connection is kept meanwhile, so that no more is read than can be sent. */
 static void wait_for_room(alo_request *request) {
   alo_gateway *gateway = gateway_of(request);
-  if (request->give_up_ns == 0)
+  if (request->give_up_ns == 0) {
     request->give_up_ns = aloft_loop_now(gateway->loop) + SENDING_TIME;
+    alo_journal_complain(&gateway->journal, "%.*s: the reply waits: NATS takes no more at present",
+                         ALOFT_PRINT(request->service->endpoint->subject));
+  }
   request->flush =
       (aloft_op){.done = flushed, .deadline_ns = request->give_up_ns, .cancel = &gateway->stop};
   aloft_status status = aloft_nats_flush(gateway->nats, &request->flush);
