@@ -18,13 +18,14 @@ for section in $sections; do
   done
 done
 seen=0
-for name in $(cat "$root"/include/aloft/*.h | awk -f "$root/tests/build/man_headers.awk" |
-              sed -nE 's/^function .*[ *](aloft_[a-z0-9_]+)\(.*/\1/p'); do
+cat "$root"/include/aloft/*.h | awk -f "$root/tests/build/man_headers.awk" |
+  sed -nE 's/^function .*[ *](aloft_[a-z0-9_]+)\(.*/\1/p' >"$work/names"
+while read -r name; do
   seen=$((seen + 1))
   target=$(sed -n 's/^\.so //p' "$man/man3/$name.3" 2>/dev/null) || target=""
   grep -q "^\.Fo $name\$" "$man/${target:-none}" 2>/dev/null ||
     { echo "man 3 $name leads nowhere" >&2; failed=1; }
-done
+done <"$work/names"
 if find "$work/prefix" -path '*/man/*' -type f | sed 's|.*/||' | sort | uniq -d | grep . >&2; then
   echo "these pages are installed twice" >&2
   failed=1

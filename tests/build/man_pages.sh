@@ -10,9 +10,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-compare() { # KIND SORT-OPTION
-  grep "^$1 " "$work/headers" | LC_ALL=C sort $2 >"$work/declared"
-  grep "^$1 " "$work/pages" | LC_ALL=C sort $2 >"$work/described"
+compare() { # KIND
+  grep "^$1 " "$work/headers" | LC_ALL=C sort >"$work/declared"
+  grep "^$1 " "$work/pages" | LC_ALL=C sort >"$work/described"
   [ -s "$work/declared" ] || { echo "no $1 found in the headers" >&2; failed=1; }
   diff "$work/declared" "$work/described" | grep '^[<>]' >&2 && {
     echo "man pages: these are in the headers (<) or in the pages (>) alone, or there twice" >&2
@@ -23,8 +23,8 @@ compare() { # KIND SORT-OPTION
 
 cat "$root"/include/aloft/*.h | awk -f "$here/man_headers.awk" >"$work/headers"
 awk -f "$here/man_pages.awk" "$root"/man/*.3 >"$work/pages"
-compare function ''
-compare member ''
+compare function
+compare member
 # Only this way: pages may name constants of other headers.
 for kind in headers pages; do
   grep '^word ' "$work/$kind" | LC_ALL=C sort -u >"$work/$kind.words"
