@@ -1,5 +1,6 @@
 # Installation, aloft.pc and the CMake package. All of it can be moved: nothing holds the prefix.
 include(CMakePackageConfigHelpers)
+include(cmake/AloftManual.cmake)
 set(ALOFT_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Aloft)
 
 install(TARGETS aloft aloft_static EXPORT AloftTargets
@@ -7,7 +8,6 @@ install(TARGETS aloft aloft_static EXPORT AloftTargets
 install(DIRECTORY include/aloft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET aloft_command)
   install(TARGETS aloft_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 endif()
 
 set_target_properties(aloft_static PROPERTIES EXPORT_NAME static)
