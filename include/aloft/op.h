@@ -83,7 +83,8 @@ ALOFT_API void aloft_cancel_init(aloft_cancel *cancel, aloft_loop *loop, aloft_c
  * or the next; from elsewhere the loop is woken. */
 ALOFT_API void aloft_cancel_fire(aloft_cancel *cancel);
 
-/* True if it or a parent of it has fired. From any thread. */
+/* True if it or a parent of it has fired. From any thread, but not while a parent is being ended.
+ */
 ALOFT_API bool aloft_cancel_fired(const aloft_cancel *cancel);
 
 /* Ends it: no operation may name it any more. Children live on without a parent; those of a

@@ -199,7 +199,7 @@ ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *qu
  * `message`. */
 ALOFT_API aloft_status aloft_tds_step(aloft_tds_query *query);
 
-/* The columns of the current result set: valid until the next ALOFT_RESULT or until done returns.
+/* The columns of the current result set: valid until a step shows no ALOFT_ROW, or done returns.
  * In done itself ask no more: none are found then, as beyond the last one (NULL). */
 ALOFT_API size_t aloft_tds_column_count(const aloft_tds_query *query);
 ALOFT_API const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_t column);

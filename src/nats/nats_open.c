@@ -54,6 +54,7 @@ BAD(bad_url, ALOFT_ARGUMENT,
     "the URL is not valid: give nats://[user:password@|token@]host[:port], percent-encoded");
 BAD(url_tls, ALOFT_ENCRYPTION,
     "tls:// is not supported by this build: use nats:// on a network that you trust");
+BAD(url_websocket, ALOFT_UNSUPPORTED, "ws:// and wss:// are not supported: use nats://host[:port]");
 BAD(bad_limit, ALOFT_ARGUMENT,
     "inflight_max and subscriptions_max are at most 16,777,215, tx_bytes_max and kept_bytes_max at "
     "most 1 TiB");
@@ -69,9 +70,16 @@ static bool valid_text(aloft_text text) {
          (text.size == 0 || alo_utf8_valid(text.data, text.size) == text.size);
 }
 
+static bool begins_with(aloft_text text, const char *with) {
+  size_t size = strlen(with);
+  return text.size >= size && memcmp(text.data, with, size) == 0;
+}
+
 /* NULL, or what is wrong. */
 static const aloft_error *check_config(opening *work) {
   const aloft_nats_config *config = &work->config;
+  if (begins_with(config->url, "ws://") || begins_with(config->url, "wss://"))
+    return &url_websocket;
   if (!config->url.data || alo_nats_url_parse(config->url, &work->url))
     return &bad_url;
   if (work->url.tls)
@@ -249,8 +257,11 @@ aloft_status aloft_nats_open(aloft_nats **made, aloft_loop *loop, const aloft_na
   if (status == ALOFT_OK)
     status = open_with(made, loop, &work, op);
   wipe(&work, sizeof work);
-  if (status != ALOFT_OK && op && status != ALOFT_IN_USE)
-    alo_op_refuse(op, status, error);
+  if (status == ALOFT_OK)
+    return ALOFT_OK;
+  const aloft_error *kept = alo_loop_refuse(loop, status, error);
+  if (op && status != ALOFT_IN_USE)
+    alo_op_refuse(op, status, kept);
   return status;
 }
 

@@ -328,7 +328,8 @@ static bool make_slots(aloft_tds_pool *pool) {
 static bool import_config(aloft_tds_pool_config *own, const aloft_tds_pool_config *config) {
   memset(own, 0, sizeof *own);
   if (!config || config->size < offsetof(aloft_tds_pool_config, connections_max) ||
-      config->size > sizeof *own || config->connection.size > sizeof own->connection)
+      config->size > sizeof *own || config->connection.size > sizeof own->connection ||
+      config->connection.size < sizeof config->connection.size)
     return false;
   memcpy(own, config, config->size);
   return true;

@@ -1041,7 +1041,9 @@ static void test_bad_configs(void **state) {
               {"nats://sekret%zz@h", ALOFT_ARGUMENT},
               {"nats://h:70000", ALOFT_ARGUMENT},
               {"http://sekret@h", ALOFT_ARGUMENT},
-              {"tls://sekret@h", ALOFT_ENCRYPTION}};
+              {"tls://sekret@h", ALOFT_ENCRYPTION},
+              {"ws://sekret@h", ALOFT_UNSUPPORTED},
+              {"wss://sekret@h", ALOFT_UNSUPPORTED}};
   for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
     aloft_nats_config config = config_of(f);
     harness_op op = {.op = {.done = harness_op_done}};
