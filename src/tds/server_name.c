@@ -59,7 +59,7 @@ static const char *host_problem(aloft_text host) {
   }
   for (size_t i = 0; i < host.size; i++) {
     if (alo_is_blank(host.data[i]) || alo_is_control(host.data[i]) ||
-        strchr("/'\"()[]=", host.data[i])) {
+        strchr("/'\"()[]=;", host.data[i])) {
       return "this is not a host name";
     }
   }

@@ -348,6 +348,7 @@ static void test_values_that_are_refused(void **state) {
       {"Server=host,65536", 8, "no port from 1 to 65535"},
       {"Server=host,1,2", 8, "no port from 1 to 65535"},
       {"Server=a b", 8, "not a host name"},
+      {"Server='a;b'", 8, "not a host name"},
       {"Server=a/b", 8, "not a host name"},
   };
   check_all_refused(cases, sizeof cases / sizeof *cases);
