@@ -1,4 +1,5 @@
 #include "e2e_gateway.h"
+#include "e2e_sql_server.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -70,17 +71,11 @@ void e2e_rig_kill_lite(e2e_rig *rig) {
   e2e_free(&rig->lite);
 }
 
-/* The server that the environment names, as the tests of aloft sql have it. */
 static bool use_given_server(e2e_rig *rig) {
-  const char *given = getenv("ALOFT_TEST_SQLSERVER");
-  const char *user = getenv("ALOFT_TEST_SQLSERVER_USER");
-  const char *password = getenv("ALOFT_TEST_SQLSERVER_PASSWORD");
-  if (given == NULL)
-    return false;
-  snprintf(rig->sql, sizeof rig->sql,
-           "ALOFT_SQL=Server=%s;User Id=%s;Password='%s';Encrypt=Optional", given,
-           user != NULL ? user : "sa", password != NULL ? password : "");
-  return true;
+  const char *given = e2e_sql_server();
+  if (given)
+    snprintf(rig->sql, sizeof rig->sql, "ALOFT_SQL=%s", given);
+  return given != NULL;
 }
 
 void e2e_rig_start(e2e_rig *rig, const char *configuration, bool own_servers) {

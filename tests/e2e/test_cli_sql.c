@@ -1,6 +1,5 @@
-/* aloft sql against aloft lite. With ALOFT_TEST_SQLSERVER (a server as -S takes it),
- * ALOFT_TEST_SQLSERVER_USER and ALOFT_TEST_SQLSERVER_PASSWORD against that server instead, but for
- * what needs a server that can be watched and killed. */
+/* aloft sql against aloft lite, or against the server that ALOFT_TEST_SQLSERVER names, but for what
+ * needs a server that can be watched and killed. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,14 +12,17 @@
 #include <cmocka.h>
 
 #include "e2e_process.h"
+#include "e2e_sql_server.h"
 
 #define SQL(...)                                                                                   \
   ((const char *[]){ALOFT_COMMAND, "sql", "-S", server, "-U", user, "-No", __VA_ARGS__, NULL})
 
 static e2e_process lite; /* pid 0: another server is used, or there is none */
-static char server[128], folder[64], password[128];
+static char server[E2E_SQL_VALUE_MAX], folder[64], password[E2E_SQL_VALUE_MAX + 16],
+    database[E2E_SQL_VALUE_MAX + 16] = "SQLCMDDBNAME=";
+static e2e_sql_login given_login;
 static const char *user = "tester";
-static const char *const environment[] = {password, NULL};
+static const char *const environment[] = {password, database, NULL};
 static bool available;
 
 static void start_lite(e2e_process *process, char *address, size_t room) {
@@ -48,16 +50,17 @@ static bool has_lite(void) {
 }
 
 static int start_server(void **state) {
-  const char *given = getenv("ALOFT_TEST_SQLSERVER");
-  const char *secret = getenv("ALOFT_TEST_SQLSERVER_PASSWORD");
+  const char *given = e2e_sql_server();
   (void)state;
   snprintf(folder, sizeof folder, "/tmp/aloft-e2e-XXXXXX");
   assert_non_null(mkdtemp(folder));
   available = given != NULL || has_lite();
   if (given != NULL) {
-    user = getenv("ALOFT_TEST_SQLSERVER_USER");
-    snprintf(server, sizeof server, "%s", given);
-    snprintf(password, sizeof password, "SQLCMDPASSWORD=%s", secret != NULL ? secret : "");
+    given_login = e2e_sql_login_of(given);
+    user = given_login.user;
+    snprintf(server, sizeof server, "%s", given_login.server);
+    snprintf(password, sizeof password, "SQLCMDPASSWORD=%s", given_login.password);
+    snprintf(database, sizeof database, "SQLCMDDBNAME=%s", given_login.database);
   } else if (available) {
     start_lite(&lite, server, sizeof server);
     snprintf(password, sizeof password, "SQLCMDPASSWORD=se;cret");

@@ -1,7 +1,5 @@
-/* Aloft's client against a server: aloft lite, or the SQL Server that ALOFT_TEST_SQLSERVER names: a
- * connection string, or a server as `aloft sql -S` takes it with ALOFT_TEST_SQLSERVER_USER and
- * ALOFT_TEST_SQLSERVER_PASSWORD. Makes tables of its own with names that nobody else has, and drops
- * them. */
+/* Aloft's client against a server: aloft lite, or the one that ALOFT_TEST_SQLSERVER names. Makes
+ * tables of its own with names that nobody else has, and drops them. */
 #include <aloft/tds.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -14,6 +12,7 @@
 #include <cmocka.h>
 
 #include "e2e_lite.h"
+#include "e2e_sql_server.h"
 
 enum { TEXT_ROOM = 1 << 16, SQL_ROOM = 1 << 14 };
 
@@ -480,17 +479,9 @@ static void pools(void **state) {
 /* ---- set up ---- */
 
 static void choose_server(void) {
-  const char *given = getenv("ALOFT_TEST_SQLSERVER");
-  const char *user = getenv("ALOFT_TEST_SQLSERVER_USER");
-  const char *password = getenv("ALOFT_TEST_SQLSERVER_PASSWORD");
-  if (given && strchr(given, '=')) {
-    snprintf(connection_string, sizeof connection_string, "%s", given);
-    return;
-  }
+  const char *given = e2e_sql_server();
   if (given) {
-    snprintf(connection_string, sizeof connection_string,
-             "Server=%s;User Id=%s;Password=\"%s\";Encrypt=Optional", given, user ? user : "",
-             password ? password : "");
+    snprintf(connection_string, sizeof connection_string, "%s", given);
     return;
   }
   own_server = true;
