@@ -1,5 +1,6 @@
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine.h"
@@ -95,11 +96,10 @@ static void check_conversion(tsql_context *context, tsql_type from, tsql_type to
   if (allowed == TSQL_CONVERT_IMPLICIT || (allowed == TSQL_CONVERT_EXPLICIT && !implicit))
     return;
   if (allowed == TSQL_CONVERT_MISSING) {
-    char text[80] = "conversion from ";
-    strncat(text, from_name.data, from_name.size);
-    strcat(text, " to ");
-    strncat(text, to_name.data, to_name.size);
-    alo_throw(context, 40510, (int)strlen(text), text);
+    char text[96];
+    int size = snprintf(text, sizeof text, "conversion from %.*s to %.*s", ALOFT_PRINT(from_name),
+                        ALOFT_PRINT(to_name));
+    alo_throw(context, 40510, size < (int)sizeof text ? size : (int)sizeof text - 1, text);
   }
   alo_throw(context, implicit ? 206 : 529, ALOFT_PRINT(from_name), ALOFT_PRINT(to_name));
 }
