@@ -1,4 +1,5 @@
 #include "tsql_context.h"
+#include "tsql_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -152,4 +153,23 @@ aloft_text alo_string_text(tsql_string *string) {
   if (!string->data)
     reserve(string, 0);
   return (aloft_text){string->data, string->size};
+}
+
+/* ---- surrogate pairs ---- */
+
+static _Noreturn void refuse_half(tsql_context *context) {
+  alo_throw(context, 40510, ALOFT_PRINT(ALOFT_TEXT("half of a surrogate pair")));
+}
+
+size_t alo_prefix_whole(tsql_context *context, aloft_text text, size_t units) {
+  size_t size = alo_text_prefix(text, units);
+  if (size < text.size && alo_text_units((aloft_text){text.data, size}) < units)
+    refuse_half(context);
+  return size;
+}
+
+void alo_refuse_pairs(tsql_context *context, aloft_text text) {
+  for (size_t i = 0; i < text.size;)
+    if (alo_text_next(text, &i) > 0xFFFF)
+      refuse_half(context);
 }

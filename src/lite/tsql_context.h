@@ -65,6 +65,12 @@ void *alo_take(tsql_context *context, size_t size);
 /* A copy, with a NUL after it. */
 aloft_text alo_copy(tsql_context *context, aloft_text text);
 
+/* As alo_text_prefix, for statements: a cut inside a surrogate pair, which UTF-8 cannot hold,
+ * throws 40510 rather than give a wrong answer. */
+size_t alo_prefix_whole(tsql_context *context, aloft_text text, size_t units);
+/* Throws the same when `text` has a character of two UTF-16 units. */
+void alo_refuse_pairs(tsql_context *context, aloft_text text);
+
 /* Text that grows in a context's memory. */
 typedef struct tsql_string {
   tsql_context *context;

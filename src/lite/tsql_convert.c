@@ -524,6 +524,7 @@ static aloft_text fit_text(const conversion *c, aloft_text text) {
   bool from_text = alo_kind_is_text(c->from.kind) || alo_kind_is_binary(c->from.kind);
   if (c->target && !blank && from_text)
     too_long(c, cut);
+  alo_prefix_whole(c->context, text, c->to.length);
   if (from_text || alo_kind_is_time(c->from.kind))
     return cut;
   if (c->from.kind == TSQL_GUID)
@@ -740,9 +741,13 @@ static tsql_value time_from_text(const conversion *c) {
   tsql_time_parts parts;
   bool old = c->to.kind == TSQL_DATETIME || c->to.kind == TSQL_SMALLDATETIME;
   if (!alo_time_parse(c->value->text, (tsql_date_order)c->context->date_order, &parts) ||
-      (parts.has_offset && old))
+      (old && (parts.has_offset || parts.digits > 3)))
     alo_throw(c->context, 241);
-  return fit_time(c, parts.days * TSQL_TICKS_PER_DAY + parts.ticks, parts.offset_minutes);
+  /* A smalldatetime is read as a datetime first: 29.999 seconds are the next minute. */
+  int64_t ticks = parts.days * TSQL_TICKS_PER_DAY + parts.ticks;
+  if (c->to.kind == TSQL_SMALLDATETIME)
+    ticks = alo_time_round_datetime(ticks);
+  return fit_time(c, ticks, parts.offset_minutes);
 }
 
 static tsql_value time_from_number(const conversion *c) {

@@ -386,6 +386,10 @@ static tsql_value like(const evaluation *e, const tsql_expression *x) {
   }
   if (text.null || pattern.null)
     return TSQL_NULL;
+  /* There one wildcard stands for one UTF-16 unit. */
+  if (pattern.text.size && (memchr(pattern.text.data, '_', pattern.text.size) ||
+                            memchr(pattern.text.data, '[', pattern.text.size)))
+    alo_refuse_pairs(e->context, text.text);
   bool found = alo_text_like(text.text, pattern.text, escape);
   bool narrow = !alo_kind_is_wide(x->first->type.kind);
   if (!found && narrow) /* the trailing blanks of char and varchar do not count */

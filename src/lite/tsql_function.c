@@ -410,7 +410,8 @@ static tsql_value trim(CALL) {
 }
 
 /* `count` characters from `start`, which counts from 1 and may lie before the text. */
-static aloft_text slice(aloft_text text, bool binary, int64_t start, int64_t count) {
+static aloft_text slice(tsql_context *context, aloft_text text, bool binary, int64_t start,
+                        int64_t count) {
   if (start < 1) {
     count = start < -INT32_MAX ? 0 : count + start - 1;
     start = 1;
@@ -420,10 +421,10 @@ static aloft_text slice(aloft_text text, bool binary, int64_t start, int64_t cou
   size_t skip = (uint64_t)start - 1 > text.size ? text.size : (size_t)start - 1;
   size_t keep = (uint64_t)count > text.size ? text.size : (size_t)count;
   if (!binary)
-    skip = alo_text_prefix(text, skip);
+    skip = alo_prefix_whole(context, text, skip);
   text = (aloft_text){text.data + skip, text.size - skip};
   if (!binary)
-    keep = alo_text_prefix(text, keep);
+    keep = alo_prefix_whole(context, text, keep);
   text.size = keep < text.size ? keep : text.size;
   return text;
 }
@@ -433,14 +434,14 @@ static tsql_value substring(CALL) {
   if (a[2].integer < 0)
     alo_throw(context, 537);
   return text_value(
-      slice(a->text, alo_kind_is_binary(call->type.kind), a[1].integer, a[2].integer));
+      slice(context, a->text, alo_kind_is_binary(call->type.kind), a[1].integer, a[2].integer));
 }
 
 static tsql_value left(CALL) {
   UNUSED;
   if (a[1].integer < 0)
     alo_throw(context, 536, ALOFT_PRINT(ALOFT_TEXT("left")));
-  return text_value(slice(a->text, false, 1, a[1].integer));
+  return text_value(slice(context, a->text, false, 1, a[1].integer));
 }
 
 static tsql_value right(CALL) {
@@ -449,7 +450,7 @@ static tsql_value right(CALL) {
     alo_throw(context, 536, ALOFT_PRINT(ALOFT_TEXT("right")));
   int64_t units = (int64_t)alo_text_units(a->text);
   int64_t count = a[1].integer < units ? a[1].integer : units;
-  return text_value(slice(a->text, false, units - count + 1, count));
+  return text_value(slice(context, a->text, false, units - count + 1, count));
 }
 
 static tsql_value fit(tsql_context *context, const tsql_expression *call, aloft_text text) {
@@ -486,7 +487,7 @@ static tsql_value charindex(CALL) {
   UNUSED;
   size_t from = 0;
   if (call->count > 2 && a[2].integer > 1)
-    from = alo_text_prefix(a[1].text, (size_t)a[2].integer - 1);
+    from = alo_prefix_whole(context, a[1].text, (size_t)a[2].integer - 1);
   size_t size;
   if (a[0].text.size == 0)
     return (tsql_value){.integer = 0};
@@ -527,6 +528,7 @@ static tsql_value space(CALL) {
 
 static tsql_value reverse(CALL) {
   UNUSED;
+  alo_refuse_pairs(context, a->text);
   char *out = alo_take(context, a->text.size + 1);
   size_t end = a->text.size;
   for (size_t i = 0; i < a->text.size;) {
@@ -556,9 +558,10 @@ static tsql_value stuff(CALL) {
   if (a[1].null || a[2].null || a[0].null || a[1].integer < 1 || a[1].integer > units ||
       a[2].integer < 0)
     return TSQL_NULL;
-  aloft_text head = slice(a[0].text, false, 1, a[1].integer - 1);
+  aloft_text head = slice(context, a[0].text, false, 1, a[1].integer - 1);
   aloft_text tail = {head.data + head.size, a[0].text.size - head.size};
-  size_t gone = a[2].integer > units ? tail.size : alo_text_prefix(tail, (size_t)a[2].integer);
+  size_t gone =
+      a[2].integer > units ? tail.size : alo_prefix_whole(context, tail, (size_t)a[2].integer);
   tsql_string out = {.context = context};
   alo_string_bytes(&out, head.data, head.size);
   if (!a[3].null)
@@ -584,8 +587,10 @@ static tsql_value character(CALL) {
   UNUSED;
   bool wide = alo_kind_is_wide(call->type.kind);
   int64_t number = a->integer;
-  if (number < 0 || number > (wide ? 0xFFFF : 0xFF) || (number >= 0xD800 && number < 0xE000))
+  if (number < 0 || number > (wide ? 0xFFFF : 0xFF))
     return TSQL_NULL;
+  if (number >= 0xD800 && number < 0xE000)
+    alo_throw(context, 40510, ALOFT_PRINT(ALOFT_TEXT("half of a surrogate pair")));
   char *out = alo_take(context, 4);
   uint32_t wanted = wide ? (uint32_t)number : alo_text_from_1252((uint8_t)number);
   return text_value((aloft_text){out, alo_text_put(out, wanted)});

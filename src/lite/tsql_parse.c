@@ -440,6 +440,7 @@ static void parse_create(tsql_parser *p) {
 }
 
 static void parse_drop(tsql_parser *p) {
+  const char *begin = p->token.source.data;
   alo_parser_advance(p);
   if (!alo_parser_take(p, "TABLE"))
     alo_parser_missing(p, "DROP (other than TABLE)");
@@ -450,6 +451,7 @@ static void parse_drop(tsql_parser *p) {
   }
   do {
     tsql_statement *s = add_statement(p, STATEMENT_DROP_TABLE);
+    s->text.data = begin;
     s->if_exists = if_exists;
     alo_parser_table_name(p, &s->schema, &s->name);
   } while (alo_parser_take_sign(p, ","));

@@ -185,10 +185,10 @@ static bool parse_date(cursor *c, tsql_date_order order, tsql_time_parts *parts)
   return parse_named_month(c, parts);
 }
 
-static int64_t take_fraction(cursor *c) {
+static int64_t take_fraction(cursor *c, int *digits) {
   int64_t ticks = 0;
   int64_t unit = TSQL_TICKS_PER_SECOND / 10;
-  for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, unit /= 10)
+  for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, unit /= 10, ++*digits)
     ticks += (*c->at - '0') * unit;
   return ticks;
 }
@@ -223,7 +223,7 @@ static bool parse_time_of_day(cursor *c, tsql_time_parts *parts) {
       if (!take_number(c, 2, &second))
         return false;
       if (take(c, '.'))
-        fraction = take_fraction(c);
+        fraction = take_fraction(c, &parts->digits);
     }
   } else {
     cursor peek = *c;

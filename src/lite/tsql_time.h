@@ -39,6 +39,7 @@ typedef struct tsql_time_parts {
   int offset_minutes;
   bool has_date;
   bool has_offset;
+  int digits; /* of the fraction of a second */
 } tsql_time_parts;
 
 /* Date, time of day or both, in the forms that docs/lite.md lists. False for anything else. */
