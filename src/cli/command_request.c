@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -286,7 +287,8 @@ static alo_exit execute(inquiry *ask, alo_nats_settings *settings, const alo_com
       code = ask_all(ask);
     code = alo_nats_session_close(&ask->session, code);
     alo_exit written = alo_output_close(&ask->output);
-    code = code == ALO_EXIT_OK ? written : code;
+    bool stopped = ask->output.error == EINTR && alo_interrupt_signal() != 0;
+    code = stopped ? alo_interrupt_exit(code) : code == ALO_EXIT_OK ? written : code;
   }
   alo_input_free(&ask->body.input);
   return code;

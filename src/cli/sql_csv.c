@@ -1,5 +1,6 @@
 /* The csv format, RFC 4180: a line of names, lines of values, CRLF after each. NULL is an empty
- * field, and empty text is "". Result sets are parted by an empty line. */
+ * field, and empty text is "". Result sets are parted by an empty line; so that no row is one, NULL
+ * in a result of one column is the word NULL, and text that reads so is quoted there. */
 #include <string.h>
 
 #include "sql_format.h"
@@ -45,12 +46,30 @@ static bool begin_csv(alo_sql_printer *printer) {
   return true;
 }
 
-static void put_row(alo_sql_printer *printer, const aloft_text *cells) {
+/* The only field of a row. */
+static void put_lone(alo_output *output, aloft_text text) {
+  bool word = aloft_text_equal(text, ALOFT_TEXT("NULL"));
+  if (text.data == NULL)
+    alo_output_put(output, ALOFT_TEXT("NULL"));
+  else if (word)
+    alo_output_put(output, ALOFT_TEXT("\"NULL\""));
+  else
+    put_field(output, text);
+}
+
+static void put_fields(alo_sql_printer *printer, const aloft_text *cells) {
   for (size_t i = 0; i < printer->column_count; i++) {
     if (i > 0)
       alo_output_put(printer->output, ALOFT_TEXT(","));
     put_field(printer->output, cells[i]);
   }
+}
+
+static void put_row(alo_sql_printer *printer, const aloft_text *cells) {
+  if (printer->column_count == 1)
+    put_lone(printer->output, cells[0]);
+  else
+    put_fields(printer, cells);
   alo_output_put(printer->output, ALOFT_TEXT("\r\n"));
 }
 

@@ -1,5 +1,6 @@
 #include "sql_session.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -91,7 +92,9 @@ alo_exit alo_sql_session_close(alo_sql_session *session, alo_exit code) {
   alo_sql_printer_free(&session->printer);
   free(session->columns);
   free(session->cells);
-  if (code == ALO_EXIT_OK || session->output.error != 0)
+  /* A signal that cut the output short is told, whatever the answer was. */
+  bool stopped = session->output.error == EINTR && alo_interrupt_signal() != 0;
+  if (!stopped && (code == ALO_EXIT_OK || session->output.error != 0))
     return written;
   return alo_interrupt_exit(code);
 }

@@ -133,6 +133,19 @@ static void csv(void **state) {
                "\r\nname,name\r\n");
 }
 
+/* No row is an empty line, for that parts result sets. */
+static void csv_of_one_column(void **state) {
+  static const alo_sql_style plain = {.separator = " "};
+  static const aloft_tds_column *const columns[] = {&name};
+  static const char *const cells[] = {NULL, "", "NULL", "null"};
+  printing run;
+  (void)state;
+  start(&run, "csv", &plain);
+  print_set(&run, columns, 1, cells, 4);
+  print_set(&run, columns, 1, NULL, 0);
+  expect(&run, "name\r\nNULL\r\n\"\"\r\n\"NULL\"\r\nnull\r\n\r\nname\r\n");
+}
+
 static void json(void **state) {
   static const alo_sql_style plain = {.separator = " "};
   static const aloft_tds_column *const columns[] = {&id, &big, &real, &money, &flag, &blob, &name};
@@ -217,6 +230,7 @@ int main(void) {
       cmocka_unit_test(a_value_longer_than_its_column_is_whole),
       cmocka_unit_test(a_narrow_column_has_room_for_null),
       cmocka_unit_test(csv),
+      cmocka_unit_test(csv_of_one_column),
       cmocka_unit_test(json),
       cmocka_unit_test(ndjson),
       cmocka_unit_test(long_json_text_is_whole),

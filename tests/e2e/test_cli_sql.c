@@ -1,5 +1,8 @@
 /* aloft sql against aloft lite, or against the server that ALOFT_TEST_SQLSERVER names, but for what
  * needs a server that can be watched and killed. */
+#define _GNU_SOURCE /* F_GETPIPE_SZ */
+#include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -277,6 +281,39 @@ static void a_signal_stops_a_query(void **state) {
   e2e_free(&process);
 }
 
+/* Until the program can write no more. */
+static void wait_until_full(const e2e_process *process) {
+  int held = 0;
+  for (int tries = 0; tries < 3000; tries++) {
+    assert_int_equal(ioctl(process->output.descriptor, FIONREAD, &held), 0);
+    if (held == fcntl(process->output.descriptor, F_GETPIPE_SZ))
+      return;
+    poll(NULL, 0, 10);
+  }
+  fail_msg("the pipe holds %d bytes and does not fill", held);
+}
+
+#define TEN                                                                                        \
+  "(SELECT 0 AS x UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 "    \
+  "UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT "  \
+  "9) "
+
+/* What was printed is cut: the exit status must say so. */
+static void a_signal_while_output_is_blocked(void **state) {
+  e2e_process process;
+  (void)state;
+  need_server();
+  e2e_start(&process,
+            SQL("--format=ndjson", "-Q",
+                "SELECT a.x FROM " TEN "a CROSS JOIN " TEN "b CROSS JOIN " TEN "c CROSS JOIN " TEN
+                "d CROSS JOIN " TEN "e"),
+            environment, E2E_PIPED);
+  wait_until_full(&process);
+  kill(process.pid, SIGTERM);
+  assert_int_equal(e2e_finish(&process), 143);
+  e2e_free(&process);
+}
+
 static void a_reader_that_goes_away(void **state) {
   e2e_process process;
   (void)state;
@@ -346,6 +383,7 @@ int main(void) {
       cmocka_unit_test(nobody_listens),
       cmocka_unit_test(the_time_is_over),
       cmocka_unit_test(a_signal_stops_a_query),
+      cmocka_unit_test(a_signal_while_output_is_blocked),
       cmocka_unit_test(a_reader_that_goes_away),
       cmocka_unit_test(the_server_dies),
       cmocka_unit_test(lines_are_asked_for_at_a_terminal),
