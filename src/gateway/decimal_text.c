@@ -83,11 +83,11 @@ const char *alo_decimal_read(aloft_text text, aloft_tds_decimal *decimal) {
     return "is not a number";
   if (all.count == 0)
     return NULL;
+  if (all.point > decimal->precision - decimal->scale)
+    return "is out of range";
   if (all.too_many || (long)all.count - all.point > decimal->scale)
     return decimal->scale == 0 ? "is not a whole number"
                                : "has more digits after the point than its type";
-  if (all.point > decimal->precision - decimal->scale)
-    return "is out of range";
   for (long place = 0; place < all.point + decimal->scale; place++)
     push_digit(decimal, place < (long)all.count ? all.digit[place] : 0);
   decimal->negative = negative;
