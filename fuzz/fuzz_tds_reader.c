@@ -226,7 +226,7 @@ static digest read_in_pieces(const uint8_t *data, size_t size, size_t piece, uin
     }
   }
   /* A value cut off is at most 64 KiB; its text and a row's are made here, by the byte. */
-  CHECK(count.most <= 40 * size + 3 * 65536 + 16384);
+  CHECK(count.most <= 40 * size + (size_t)3 * 65536 + 16384);
   alo_tds_reader_close(reader);
   CHECK(count.live == 0);
   return says;

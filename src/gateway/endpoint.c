@@ -165,7 +165,7 @@ static bool read_literal(loading *load, aloft_text text, alo_written *written) {
 }
 
 static bool read_default(loading *load, alo_parameter *parameter, aloft_text text) {
-  alo_written written;
+  alo_written written = {.kind = ALO_WRITTEN_NULL};
   if (!read_literal(load, text, &written))
     return false;
   parameter->optional = true;

@@ -1,4 +1,5 @@
 /* Expressions: names found, types given. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static tsql_expression *bind(tsql_binder *b, tsql_scope *scope, const tsql_node 
 
 /* A value, not a condition. */
 tsql_expression *alo_bind_expression(tsql_binder *b, tsql_scope *scope, const tsql_node *node) {
+  assert(node);
   tsql_expression *x = bind(b, scope, node);
   if (x->type.kind == TSQL_PREDICATE)
     alo_throw(b->context, 102, ALOFT_PRINT(node->source));
@@ -33,6 +35,7 @@ tsql_expression *alo_bind_expression(tsql_binder *b, tsql_scope *scope, const ts
 }
 
 tsql_expression *alo_bind_condition(tsql_binder *b, tsql_scope *scope, const tsql_node *node) {
+  assert(node);
   tsql_expression *x = bind(b, scope, node);
   if (x->type.kind != TSQL_PREDICATE)
     alo_throw(b->context, 4145, ALOFT_PRINT(node->source));
@@ -490,6 +493,7 @@ static void check_count(tsql_binder *b, const tsql_node *node, const char *name,
 
 static tsql_expression *bind_iif(tsql_binder *b, tsql_scope *scope, const tsql_node *node) {
   check_count(b, node, "iif", 3, 3);
+  assert(node->first); /* of three */
   tsql_expression *list = new_expression(b, EXPRESSION_CASE, alo_type_plain(TSQL_INT));
   alo_expression_add(list, alo_bind_condition(b, scope, node->first));
   alo_expression_add(list, alo_bind_expression(b, scope, node->first->next));

@@ -1,6 +1,7 @@
 #include "tsql_context.h"
 #include "tsql_text.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,7 @@ static void reserve(tsql_string *string, size_t more) {
     return;
   size_t room = (string->size + more + 64) * 2;
   char *data = alo_take(string->context, room);
+  assert(string->data || string->size == 0);
   if (string->size > 0)
     memcpy(data, string->data, string->size);
   string->data = data;

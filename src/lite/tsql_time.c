@@ -1,5 +1,6 @@
 #include "tsql_time.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -294,7 +295,7 @@ size_t alo_time_of_day_text(int64_t ticks, int scale, char *out) {
     return (size_t)size;
   snprintf(out + size, (size_t)(TSQL_TIME_TEXT - size), ".%07d", clock.ticks);
   out[size + 1 + scale] = 0;
-  return (size_t)(size + 1 + scale);
+  return (size_t)size + 1 + (size_t)scale;
 }
 
 size_t alo_time_offset_text(int offset_minutes, char *out) {
@@ -448,7 +449,10 @@ int64_t alo_time_difference(tsql_part part, int64_t from, int64_t to) {
       return ticks < 0 ? INT64_MIN : INT64_MAX;
     return ticks * 100;
   }
-  default:
-    return to / part_ticks(part) - from / part_ticks(part);
+  default: {
+    int64_t unit = part_ticks(part);
+    assert(unit > 0); /* the parts without one stand above */
+    return to / unit - from / unit;
+  }
   }
 }
