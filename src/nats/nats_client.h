@@ -117,6 +117,7 @@ struct aloft_nats {
   aloft_item bury;          /* frees the connection, behind everything queued before */
   aloft_error failure;      /* why it is dead */
   aloft_error lost, unsent; /* the same for operations */
+  bool died_unsent;         /* output was left when it died */
   aloft_error refusal;
   aloft_error inbox_refused; /* the server's words */
   char failure_text[ALO_NATS_ERROR_MAX];

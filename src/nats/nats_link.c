@@ -71,6 +71,7 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
   bool unsent = nats->held_publications || alo_buffer_size(&nats->stream.tx);
   alo_buffer_fini(&nats->hello);
   alo_buffer_fini(&nats->stream.tx); /* nothing is sent any more, and it may hold credentials */
+  nats->died_unsent = unsent;
   if (nats->leaving) {
     alo_nats_closed(nats, unsent ? ALOFT_LOST_UNSENT : ALOFT_LOST,
                     unsent ? &nats->unsent : &nats->lost);
@@ -382,6 +383,12 @@ static bool can_read(aloft_nats *nats) {
   return room;
 }
 
+/* Where a cut line ends is not known: room for twice what there is keeps the moving linear. */
+static size_t room_for(const aloft_nats *nats, const alo_nats_event *event, size_t size) {
+  bool cut_line = nats->parser.state != ALO_NATS_PAYLOAD;
+  return cut_line && event->need < 2 * size ? 2 * size : event->need;
+}
+
 void alo_nats_read_on(aloft_nats *nats) {
   alo_chain *rx = &nats->stream.rx;
   while (can_read(nats)) {
@@ -396,7 +403,7 @@ void alo_nats_read_on(aloft_nats *nats) {
     }
     if (alo_nats_parser_next(&nats->parser, block->data + block->begin, size, &consumed, &event) ==
         ALO_NATS_NEED) {
-      if (!alo_chain_gather(rx, &nats->loop->blocks, event.need)) {
+      if (!alo_chain_gather(rx, &nats->loop->blocks, room_for(nats, &event, size))) {
         alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for a message of %zu bytes", event.need);
         return;
       }

@@ -311,6 +311,14 @@ void alo_nats_leave(aloft_nats *nats) {
   alo_nats_ping(nats);
 }
 
+/* Publications have no operation of their own: this is their receipt. */
+static void closed_dead(aloft_nats *nats) {
+  if (nats->died_unsent)
+    alo_nats_closed(nats, ALOFT_LOST_UNSENT, &nats->unsent);
+  else
+    alo_nats_closed(nats, ALOFT_LOST, &nats->lost);
+}
+
 aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
   if (nats->leaving || nats->bury.kind)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
@@ -326,6 +334,8 @@ aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
   alo_timer_set(&nats->owner, &nats->timer, in_time ? 0 : ALOFT_SECONDS(1), close_took_too_long);
   if (nats->phase == ALO_NATS_PHASE_READY)
     alo_nats_leave(nats);
+  else if (nats->phase == ALO_NATS_PHASE_DEAD && nats->messages_out)
+    closed_dead(nats);
   else if (nats->phase == ALO_NATS_PHASE_DEAD || nats->held_publications == 0)
     alo_nats_closed(nats, ALOFT_OK, NULL);
   return ALOFT_OK;

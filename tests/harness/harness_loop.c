@@ -20,6 +20,19 @@ void harness_loop_open(harness_loop *at, bool sim, uint64_t seed, const alo_sim_
   assert_int_equal(alo_loop_open_on(&at->loop, &config, at->sim), ALOFT_OK);
 }
 
+void harness_loop_reopen(harness_loop *at, bool sim, size_t block_size) {
+  aloft_loop_close(at->loop);
+  const aloft_loop_config config = {
+      .size = sizeof config, .allocator = &at->heap.allocator, .block_size = block_size};
+  if (!sim) {
+    assert_int_equal(aloft_loop_open(&at->loop, &config), ALOFT_OK);
+    return;
+  }
+  at->sim = alo_driver_sim_open(&alo_heap_default, 1, NULL);
+  assert_non_null(at->sim);
+  assert_int_equal(alo_loop_open_on(&at->loop, &config, at->sim), ALOFT_OK);
+}
+
 void harness_loop_close(harness_loop *at) {
   aloft_loop_close(at->loop);
   at->loop = NULL;

@@ -15,6 +15,8 @@ typedef struct harness_loop {
 
 /* Opens it or fails the cmocka test. The sim's own memory is not the loop's. */
 void harness_loop_open(harness_loop *at, bool sim, uint64_t seed, const alo_sim_faults *faults);
+/* Another loop in its place, with blocks of `block_size` bytes; the heap stays. */
+void harness_loop_reopen(harness_loop *at, bool sim, size_t block_size);
 /* Closes it and fails the test if memory was not given back. */
 void harness_loop_close(harness_loop *at);
 

@@ -1390,6 +1390,52 @@ static void test_close_sends_what_was_published_while_connecting(void **state) {
   end(f);
 }
 
+/* Publications have no operation: closing is their receipt, also after the connection died. */
+static void test_close_of_a_dead_connection(void **state) {
+  fixture *f = connected(state);
+  nats_toy_pause(&f->toy, true);
+  assert_int_equal(publish(f, "a", "lost"), ALOFT_OK);
+  assert_int_equal(aloft_loop_turn(f->loop, 0), ALOFT_OK);
+  nats_toy_drop(&f->toy);
+  HARNESS_TURN_UNTIL(f->loop, told(f, ALOFT_NATS_DISCONNECTED));
+  harness_op op = {.op = {.done = harness_op_done}};
+  assert_int_equal(aloft_nats_close(f->nats, &op.op), ALOFT_OK);
+  HARNESS_TURN_UNTIL(f->loop, op.done_count);
+  assert_int_equal(op.status, ALOFT_LOST);
+  /* accepted while connecting, and never sent */
+  f->toy.options.greeting = "nonsense\r\n";
+  f->event_count = 0;
+  const aloft_nats_config config = config_of(f);
+  open_with(f, &config);
+  assert_int_equal(publish(f, "a", "unsent"), ALOFT_OK);
+  HARNESS_TURN_UNTIL(f->loop, told(f, ALOFT_NATS_DISCONNECTED));
+  op.done_count = 0;
+  assert_int_equal(aloft_nats_close(f->nats, &op.op), ALOFT_OK);
+  HARNESS_TURN_UNTIL(f->loop, op.done_count);
+  assert_int_equal(op.status, ALOFT_LOST_UNSENT);
+  f->nats = NULL;
+  end(f);
+}
+
+/* With the smallest blocks a long line crosses many: it is moved a few times, not for each byte. */
+static void test_a_long_line_in_small_blocks(void **state) {
+  static char greeting[60000];
+  fixture *f = begin(state);
+  harness_loop_reopen(&f->at, f->sim, 4096);
+  f->loop = f->at.loop;
+  size_t head = (size_t)snprintf(greeting, sizeof greeting,
+                                 "INFO {\"max_payload\":1024,\"headers\":true,\"server_name\":\"");
+  memset(greeting + head, 'x', sizeof greeting - head);
+  memcpy(greeting + sizeof greeting - 5, "\"}\r\n", 5);
+  const nats_toy_options options = {.greeting = greeting};
+  begin_toy(f, &options);
+  const aloft_nats_config config = config_of(f);
+  uint64_t before = f->at.heap.allocations;
+  connect_with(f, &config);
+  assert_true(f->at.heap.allocations - before < 200);
+  end(f);
+}
+
 static void test_close_times_out(void **state) {
   fixture *f = begin(state);
   const nats_toy_options options = {.pongs_max = 1};
@@ -1561,6 +1607,8 @@ int main(void) {
       BOTH(test_first_ping_is_not_early),
       BOTH(test_lost_with_many_in_flight),
       BOTH(test_close_sends_what_was_published_while_connecting),
+      BOTH(test_close_of_a_dead_connection),
+      BOTH(test_a_long_line_in_small_blocks),
       BOTH(test_close_times_out),
       BOTH(test_close_inside_a_callback),
       BOTH(test_loop_closed_with_everything_open),
