@@ -28,8 +28,9 @@ typedef struct aloft_loop_config {
 ALOFT_API aloft_status aloft_loop_open(aloft_loop **loop, const aloft_loop_config *config);
 
 /* Ends a loop. Everything still open on it is closed at once: operations in flight complete with
- * ALOFT_CLOSED before this returns, and objects opened on the loop are freed. Not from inside a
- * callback. */
+ * ALOFT_CLOSED before this returns, and objects opened on the loop are freed. A name that the
+ * system's resolver is still looking up is waited for: it cannot be called back, and may take as
+ * long as the resolver's own time limit. Not from inside a callback. */
 ALOFT_API void aloft_loop_close(aloft_loop *loop);
 
 /* One turn, waiting at most `wait_ns` for something to do (0: do not wait; ALOFT_FOREVER).

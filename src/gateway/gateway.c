@@ -191,7 +191,7 @@ static void closed(aloft_op *op, aloft_status status) {
   (void)status;
 }
 
-/* Everything in flight ends within a turn or two: the pool is closed, the flag is set. */
+/* Everything in flight ends within a turn or two: it has been cancelled. */
 void alo_gateway_close(alo_gateway *gateway) {
   if (gateway == NULL)
     return;
@@ -203,14 +203,15 @@ void alo_gateway_close(alo_gateway *gateway) {
     aloft_op_cancel(&gateway->drain_flush);
   if (aloft_op_in_flight(&gateway->drain_time))
     aloft_op_cancel(&gateway->drain_time);
-  aloft_op op = {.done = closed};
-  if (gateway->pool != NULL && aloft_tds_pool_close(gateway->pool, &op) == ALOFT_OK)
-    aloft_wait(gateway->loop, &op);
   while (gateway->requests_busy > 0 || gateway->services_open > 0 ||
          aloft_op_in_flight(&gateway->drain_flush) || aloft_op_in_flight(&gateway->drain_time)) {
     if (aloft_loop_turn(gateway->loop, 0) != ALOFT_OK)
       break;
   }
+  /* After the requests, which give their connections back. */
+  aloft_op op = {.done = closed};
+  if (gateway->pool != NULL && aloft_tds_pool_close(gateway->pool, &op) == ALOFT_OK)
+    aloft_wait(gateway->loop, &op);
   aloft_cancel_fini(&gateway->stop);
   alo_requests_free(gateway);
   free(gateway->services);

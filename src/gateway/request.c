@@ -11,6 +11,7 @@
 #include "utf8_text.h"
 
 enum { REPLY_TO_MAX = 1024, ERROR_MAX = 1024, TIMEOUT_TEXT_MAX = 64 };
+enum { MAX_PAYLOAD_DEFAULT = 1 << 20, REPLY_MAX = (8 << 20) - (64 << 10) };
 
 /* How long a reply waits for room in the output to NATS. */
 #define SENDING_TIME ALOFT_SECONDS(10)
@@ -169,7 +170,7 @@ static void fail_with(alo_request *request, aloft_status status, const aloft_err
 
 static void fail_size(alo_request *request) {
   fail(request, CODE_SIZE,
-       "the reply is over the %zu bytes that the NATS server takes: select less",
+       "the reply is over the %zu bytes that the NATS server and the gateway take: select less",
        request->reply->size_max);
 }
 
@@ -331,10 +332,13 @@ static void query_done(aloft_op *op, aloft_status status) {
   answer(request);
 }
 
+/* The server's limit, within what the connection holds until it is written (its tx_bytes_max, by
+ * default 8 MiB); a server that tells none has the one of nats-server's default. */
 static size_t reply_size_max(const alo_gateway *gateway) {
   aloft_nats_info info = {.size = sizeof info};
   aloft_nats_get_info(gateway->nats, &info);
-  return info.max_payload > SIZE_MAX ? SIZE_MAX : (size_t)info.max_payload;
+  uint64_t most = info.max_payload ? info.max_payload : MAX_PAYLOAD_DEFAULT;
+  return most < REPLY_MAX ? (size_t)most : (size_t)REPLY_MAX;
 }
 
 static aloft_status start_query(alo_request *request) {

@@ -28,8 +28,14 @@ size_t alo_utf8_text_size(aloft_text text) {
   return at;
 }
 
+static bool is_blank(char c) {
+  return (c >= '\0' && c <= ' ') || c == 0x7f;
+}
+
 size_t alo_utf8_text_line(aloft_text text, char *out, size_t room) {
   size_t written = 0;
+  while (text.size > 0 && is_blank(*text.data))
+    text = (aloft_text){text.data + 1, text.size - 1};
   for (size_t at = 0; at < text.size;) {
     size_t size = character_size((aloft_text){text.data + at, text.size - at});
     size_t step = size > 0 ? size : 1;
@@ -44,5 +50,7 @@ size_t alo_utf8_text_line(aloft_text text, char *out, size_t room) {
     written += step;
     at += step;
   }
+  while (written > 0 && out[written - 1] == ' ')
+    written--;
   return written;
 }

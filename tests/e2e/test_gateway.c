@@ -33,6 +33,7 @@ static const endpoint_file files[] = {
               "CAST(0xab01 AS varbinary(4)) AS bytes"},
     {"twice", "SELECT 1 AS a, 2 AS b, 3 AS a"},
     {"unnamed", "SELECT 1 AS a; SELECT 1 AS b, 2 + 3"},
+    {"blanks", "RAISERROR('order refused \r\n', 16, 1)"},
     {"divide", "SELECT 1 / 0 AS a"},
     {"missing", "SELECT a FROM no_such_table"},
     {"half", "SELECT 1 AS a; SELECT 1 / 0 AS b"},
@@ -135,6 +136,7 @@ static const error_case errors[] = {
     {"one", NULL, "Aloft-Timeout: soon", "400: the header Aloft-Timeout is not a duration"},
     {"one", NULL, "Aloft-Timeout: -1s", "400: the header Aloft-Timeout is not a duration"},
     {"one", NULL, "Aloft-Timeout: 0", "504: the request gives no time"},
+    {"blanks", NULL, NULL, "500: SQL 50000: order refused"},
     {"divide", NULL, NULL, "500: SQL 8134: Divide by zero error encountered."},
     {"half", NULL, NULL, "500: SQL 8134: Divide by zero error encountered."},
     {"missing", NULL, NULL, "500: SQL 208: Invalid object name 'no_such_table'."},
@@ -242,8 +244,9 @@ static void a_reply_over_max_payload(void **state) {
   snprintf(rows, sizeof rows, "[%s]", body);
   e2e_rig_expect_rows(&own, "text", body, rows);
   memcpy(body + 1020, "x\"}", 4);
-  e2e_rig_expect_error(&own, "text", body, NULL,
-                       "413: the reply is over the 1024 bytes that the NATS server takes");
+  e2e_rig_expect_error(
+      &own, "text", body, NULL,
+      "413: the reply is over the 1024 bytes that the NATS server and the gateway take");
   memcpy(body + 600, "\"}", 3);
   e2e_rig_expect_error(&own, "double", body, NULL, "413: the reply is over the 1024 bytes");
   e2e_rig_expect_rows(&own, "many", NULL, "[{\"a\":1},{\"a\":2},{\"a\":3}]");
