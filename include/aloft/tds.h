@@ -238,8 +238,9 @@ ALOFT_API aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *lo
                                            const aloft_tds_pool_config *config);
 
 /* An acquisition. Completes with ALOFT_OK and `tds` set: a connection that is logged in, whose
- * session is reset before its next query; or with the status of the connect that failed;
- * ALOFT_TIMEOUT, ALOFT_CANCELLED, ALOFT_CLOSED. */
+ * session is reset before its next query; or with the status of the connect that failed
+ * (ALOFT_LOST: the server ended it right after login); ALOFT_TIMEOUT, ALOFT_CANCELLED,
+ * ALOFT_CLOSED. */
 typedef struct aloft_tds_acquire {
   aloft_op op;
   aloft_tds *tds;

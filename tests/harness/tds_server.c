@@ -311,11 +311,21 @@ static void answer_prelogin(tds_session *session) {
     send_held(session, SIZE_MAX);
 }
 
+static void put_padding(alo_tds_writer *writer, unsigned size) {
+  char text[2001];
+  assert_true(size < sizeof text);
+  memset(text, 'p', size);
+  text[size] = 0;
+  put_text_message(writer, false, 1, text);
+}
+
 static void grant(tds_session *session, alo_tds_writer *writer, uint32_t packet_size) {
   char text[16];
   session->server->logins++;
   alo_tds_put_env_text(writer, 1, ALOFT_TEXT("a_database"), ALOFT_TEXT("master"));
   put_text_message(writer, false, 5701, "Changed database context to 'a_database'.");
+  if (session->server->padding)
+    put_padding(writer, session->server->padding);
   alo_tds_put_loginack(writer, &(alo_tds_loginack){.interface_type = 1,
                                                    .tds_version = 0x74000004,
                                                    .program = ALOFT_TEXT("Scripted"),

@@ -42,6 +42,7 @@ typedef struct tds_server {
   uint8_t encryption; /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
   int login_error;    /* an error of this number in place of LOGINACK */
   bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
+  unsigned padding;   /* characters of one more INFO in the answer to LOGIN7; at most 2,000 */
   bool mute;          /* PRELOGIN is not answered */
   uint64_t kill_at;   /* closes the connection after so many bytes of all; 0: never */
   uint64_t spoil_at;  /* this byte of all, counted from 1, is changed; 0: none */
