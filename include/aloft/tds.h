@@ -89,7 +89,7 @@ typedef struct aloft_tds_config {
   uint64_t connect_timeout_ns; /* over the whole connect; 0: the string's (default 15 s) */
   uint64_t cancel_timeout_ns;  /* for the server to acknowledge a cancelled query, after which the
                                   socket is dropped; 0: 5 s */
-  size_t tx_bytes_max;         /* of requests not yet written; 0: 64 MiB */
+  size_t tx_bytes_max;         /* of requests not yet written, also of each one; 0: 64 MiB */
   size_t rx_bytes_max;         /* received and not yet stepped over, after which reading from the
                                   socket pauses; 0: 256 KiB */
   size_t value_max;            /* of one large value in bytes, decoded; 0: 64 MiB */
@@ -187,10 +187,10 @@ struct aloft_tds_query {
   } own;
 };
 
-/* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max),
- * ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status with which the connection died (ALOFT_LOST...). One
- * query at a time is on the wire; the others
- * wait their turn in order. */
+/* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_LARGE (the query alone is over tx_bytes_max, or a
+ * parameter over 2 GiB), ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max, with what is not
+ * yet written: wait), ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status with which the connection died
+ * (ALOFT_LOST...). One query at a time is on the wire; the others wait their turn in order. */
 ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query);
 
 /* The next thing in the answer: ALOFT_RESULT (look at the columns), ALOFT_ROW (values are valid

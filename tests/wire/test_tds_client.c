@@ -484,6 +484,12 @@ static const char *sql_of(size_t size) {
   return big_sql;
 }
 
+static void refused_for_size(probe *p, aloft_status expected) {
+  assert_int_equal(probe_start(p), expected);
+  assert_int_equal(p->query.op.error->status, expected);
+  assert_non_null(strstr(p->query.op.error->message.data, "tx_bytes_max"));
+}
+
 static void test_tx_bytes_max(void **state) {
   (void)state;
   world w;
@@ -491,17 +497,50 @@ static void test_tx_bytes_max(void **state) {
   world_open(&w);
   w.config.tx_bytes_max = 100000;
   world_connect(&w);
-  probe_init(&over, &w, sql_of(50001));
-  assert_int_equal(probe_start(&over), ALOFT_FULL);
   probe_begin(&p, &w, sql_of(40000));
   probe_init(&over, &w, sql_of(10000));
-  assert_int_equal(probe_start(&over), ALOFT_FULL);
-  assert_non_null(strstr(over.query.op.error->message.data, "tx_bytes_max"));
+  refused_for_size(&over, ALOFT_FULL);
   probe_wait(&p);
   assert_int_equal(p.first, 40000);
   assert_int_equal(probe_start(&over), ALOFT_OK);
   probe_wait(&over);
   assert_int_equal(over.first, 10000);
+  world_close(&w);
+}
+
+/* Alone over the limit: waiting cannot help, whatever is before it. By a little it is found out by
+ * its size, by much the buffer has no room for it. */
+static void test_tx_bytes_max_alone(void **state) {
+  (void)state;
+  const size_t sizes[] = {50001, 300000};
+  world w;
+  probe p, over;
+  world_open(&w);
+  w.config.tx_bytes_max = 100000;
+  world_connect(&w);
+  for (unsigned before = 0; before < 3; before++) {
+    probe queued[2];
+    for (unsigned at = 0; at < before; at++)
+      probe_begin(&queued[at], &w, "rows 1");
+    for (size_t at = 0; at < 2; at++) {
+      const aloft_tds_param param = {
+          .name = ALOFT_TEXT("a"),
+          .type = ALOFT_TDS_VARBINARY,
+          .value.bytes = {(const uint8_t *)sql_of(sizes[at]), sizes[at]}};
+      probe_init(&over, &w, sql_of(sizes[at]));
+      refused_for_size(&over, ALOFT_TOO_LARGE);
+      probe_init(&over, &w, "size");
+      over.query.params = &param;
+      over.query.param_count = 1;
+      if (at)
+        refused_for_size(&over, ALOFT_TOO_LARGE);
+    }
+    for (unsigned at = 0; at < before; at++)
+      probe_wait(&queued[at]);
+  }
+  assert_int_equal(probe_run(&p, &w, sql_of(49000)), ALOFT_OK);
+  assert_int_equal(p.first, 49000);
+  prove(&w);
   world_close(&w);
 }
 
@@ -858,6 +897,7 @@ int main(void) {
       cmocka_unit_test(test_value_too_large),
       cmocka_unit_test(test_queries_max),
       cmocka_unit_test(test_tx_bytes_max),
+      cmocka_unit_test(test_tx_bytes_max_alone),
       cmocka_unit_test(test_back_pressure),
       cmocka_unit_test(test_any_split),
       cmocka_unit_test(test_killed_at_every_byte),
