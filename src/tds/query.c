@@ -120,7 +120,7 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->transaction = transaction_of(tds);
   tds->reset = false;
   tds->failed_query = false;
-  tds->misused = false;
+  tds->misuse.status = ALOFT_OK;
   tds->columns_shown = false;
   alo_stream_send(&tds->stream);
 }

@@ -60,6 +60,13 @@ typedef struct alo_tds_detail {
   alo_buffer text;
 } alo_tds_detail;
 
+/* What an accessor was asked in vain. */
+typedef struct alo_tds_misuse {
+  aloft_status status; /* ALOFT_OK: nothing */
+  size_t column;
+  const char *what; /* a constant */
+} alo_tds_misuse;
+
 typedef struct alo_tds_login_state alo_tds_login_state;
 
 struct aloft_tds {
@@ -103,9 +110,9 @@ struct aloft_tds {
   bool stepping;             /* inside step */
   bool in_row;               /* values may be asked for */
   bool failed_query;         /* `detail` holds the active query's first error */
-  bool misused;              /* `detail` holds what an accessor was asked in vain */
   alo_tds_owed owed;
-  alo_tds_detail detail;  /* of the active query */
+  alo_tds_misuse misuse;  /* of the active query: the first */
+  alo_tds_detail detail;  /* of the active query; of the finished one until its done has run */
   alo_tds_detail refusal; /* of the last refused start */
   aloft_tds_column *columns;
   uint32_t column_room;
@@ -207,6 +214,11 @@ bool alo_tds_query_untold(const aloft_tds_query *query);
 
 /* Reads the active query's answer without showing rows, as far as it has arrived. */
 void alo_tds_step_over(aloft_tds *tds);
+
+/* ---- values.c ---- */
+
+/* Says in `detail` what was misused. */
+void alo_tds_misuse_describe(aloft_tds *tds);
 
 /* ---- attention.c ---- */
 

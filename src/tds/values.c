@@ -84,17 +84,24 @@ const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_
 
 /* ---- what an accessor cannot give ---- */
 
-/* The first mistake counts: the next step ends the query with it. */
+/* The first mistake counts: the next step ends the query with it. Until then `detail` may still be
+ * the error of the query before. */
 static void misuse(aloft_tds *tds, size_t column, aloft_status status, const char *what) {
-  if (tds->misused)
-    return;
-  tds->misused = true;
-  const alo_tds_column_info *info = alo_tds_reader_column(tds->reader, column);
+  if (tds->misuse.status == ALOFT_OK)
+    tds->misuse = (alo_tds_misuse){status, column, what};
+}
+
+/* Between messages the columns are those of the query before. */
+void alo_tds_misuse_describe(aloft_tds *tds) {
+  const alo_tds_misuse *misuse = &tds->misuse;
+  const alo_tds_column_info *info = alo_tds_reader_has(tds->reader, ALO_TDS_HAS_PENDING)
+                                        ? alo_tds_reader_column(tds->reader, misuse->column)
+                                        : NULL;
   aloft_text name = info ? info->name : (aloft_text){"", 0};
   if (name.size > 200)
     name.size = 200;
-  alo_tds_detail_format(&tds->detail, status, "column %zu (%.*s): %s", column + 1,
-                        ALOFT_PRINT(name), what);
+  alo_tds_detail_format(&tds->detail, misuse->status, "column %zu (%.*s): %s", misuse->column + 1,
+                        ALOFT_PRINT(name), misuse->what);
 }
 
 typedef struct place {

@@ -442,6 +442,37 @@ static void test_accessor_misused(void **state) {
   world_close(&w);
 }
 
+static probe early;
+
+static void ask_next_early(probe *p) {
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_SERVER);
+  assert_int_equal(p->done, 0);
+  assert_int_equal(aloft_tds_int32(&early.query, 1), 0);
+}
+
+/* The next query is on the wire before the one before it is told of its error, which must not be
+ * written over. */
+static void test_accessor_misused_early(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "error 8134");
+  p.by_hand = true;
+  p.on_ready = ask_next_early;
+  probe_begin(&early, &w, "rows 2000");
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_SERVER);
+  assert_int_equal(p.error_number, 8134);
+  assert_string_equal(p.error_text, "it went wrong");
+  probe_wait(&early);
+  assert_int_equal(early.status, ALOFT_WRONG_TYPE);
+  assert_string_equal(early.error_text, "column 2 (): there is no row");
+  prove(&w);
+  world_close(&w);
+}
+
 static void test_value_too_large(void **state) {
   (void)state;
   world w;
@@ -894,6 +925,7 @@ int main(void) {
       cmocka_unit_test(test_undescribed_error),
       cmocka_unit_test(test_unasked),
       cmocka_unit_test(test_accessor_misused),
+      cmocka_unit_test(test_accessor_misused_early),
       cmocka_unit_test(test_value_too_large),
       cmocka_unit_test(test_queries_max),
       cmocka_unit_test(test_tx_bytes_max),
