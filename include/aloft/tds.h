@@ -218,7 +218,7 @@ ALOFT_API aloft_tds_moment aloft_tds_get_moment(aloft_tds_query *query, size_t c
 ALOFT_API aloft_tds_uuid aloft_tds_get_uuid(aloft_tds_query *query, size_t column);
 ALOFT_API aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column); /* binary types */
 /* Any type, as UTF-8: character data as it is, everything else in its canonical text. Absent for
- * NULL. [done: until the next step] */
+ * NULL. Made once: asked again, it is the same. [done: until the next step] */
 ALOFT_API aloft_text aloft_tds_text(aloft_tds_query *query, size_t column);
 
 /* ---- pool ---- */

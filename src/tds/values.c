@@ -235,17 +235,23 @@ aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column) {
   return (aloft_bytes){at.cell->data, at.cell->size};
 }
 
-/* Made in the reader's row memory. */
+/* Made in the reader's row memory, once; the cell keeps the bytes as they came. */
 static aloft_text make_text(const place *at, size_t column) {
-  size_t size = 0;
-  char *out = alo_tds_reader_scratch(at->tds->reader,
-                                     alo_tds_value_text_room(at->type, at->cell->size) + 1);
+  alo_tds_reader *reader = at->tds->reader;
+  size_t size = 0, room = alo_tds_value_text_room(at->type, at->cell->size) + 1;
+  aloft_text *made = alo_tds_reader_made_text(reader, column);
+  if (made && made->data)
+    return *made;
+  char *out = made ? alo_tds_reader_scratch(reader, room) : NULL;
   if (!out) {
     misuse(at->tds, column, ALOFT_NO_MEMORY, "no memory for its text");
     return (aloft_text){NULL, 0};
   }
   const char *wrong = alo_tds_value_text(at->type, at->cell->data, at->cell->size, out, &size);
-  return decoded(at, column, wrong) ? (aloft_text){out, size} : (aloft_text){NULL, 0};
+  alo_tds_reader_scratch_return(reader, wrong ? room : room - size);
+  if (decoded(at, column, wrong))
+    *made = (aloft_text){out, size};
+  return *made;
 }
 
 aloft_text aloft_tds_text(aloft_tds_query *query, size_t column) {

@@ -178,6 +178,17 @@ static void put_mixed(alo_tds_writer *writer) {
     alo_tds_put_null(writer, &columns[at].type);
 }
 
+static void put_undated(alo_tds_writer *writer) {
+  static const uint8_t after_9999[] = {3, 0xFF, 0xFF, 0xFF};
+  const alo_tds_out_column columns[] = {
+      {type_int, 0, ALOFT_TEXT("id")},
+      {{.token = ALO_TDS_DATEN, .size = 3}, 1, ALOFT_TEXT("date")}};
+  alo_tds_put_colmetadata(writer, columns, 2);
+  alo_tds_put_row(writer);
+  alo_tds_put_int64(writer, &type_int, 1);
+  alo_tds_put(writer, after_9999, sizeof after_9999);
+}
+
 static void put_transaction(alo_tds_writer *writer, uint8_t type) {
   const aloft_bytes descriptor = {&DESCRIPTOR, sizeof DESCRIPTOR}, none = {"", 0};
   if (type == 8)
@@ -212,6 +223,8 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
     put_large(writer, (size_t)number_after(sql, "large", 0));
   } else if (begins(sql, "mixed")) {
     put_mixed(writer);
+  } else if (begins(sql, "undated")) {
+    put_undated(writer);
   } else if (begins(sql, "error")) {
     put_text_message(writer, true, (int)number_after(sql, "error", 0), "it went wrong");
     return ALO_TDS_DONE_ERROR;

@@ -219,6 +219,82 @@ static void test_values(void **state) {
   world_close(&w);
 }
 
+/* ---- texts, asked again and again ---- */
+
+enum { TIMES = 100000 };
+
+static harness_heap text_heap;
+
+static void ask_for_texts(probe *p) {
+  aloft_tds_query *q = &p->query;
+  aloft_text first[7];
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  for (size_t at = 0; at < 7; at++)
+    first[at] = aloft_tds_text(q, at);
+  size_t bytes = text_heap.live_bytes;
+  for (unsigned time = 0; time < TIMES; time++) {
+    for (size_t at = 0; at < 7; at++) {
+      aloft_text text = aloft_tds_text(q, at);
+      assert_ptr_equal(text.data, first[at].data);
+      assert_int_equal(text.size, first[at].size);
+    }
+  }
+  assert_int_equal(text_heap.live_bytes, bytes);
+  assert_true(aloft_text_equal(first[1], ALOFT_TEXT("-5")));
+  assert_true(aloft_text_equal(first[3], ALOFT_TEXT("123.45")));
+  assert_int_equal(aloft_tds_int32(q, 1), -5); /* the bytes are there as they came */
+  assert_int_equal(aloft_tds_get_decimal(q, 3).low, 12345);
+  assert_memory_equal(aloft_tds_get_bytes(q, 5).data, "\xDE\xAD", 2);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  assert_null(aloft_tds_text(q, 3).data); /* another row has other texts */
+}
+
+static void ask_for_no_text(probe *p) {
+  aloft_tds_query *q = &p->query;
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  assert_null(aloft_tds_text(q, 1).data);
+  size_t bytes = text_heap.live_bytes;
+  for (unsigned time = 0; time < TIMES; time++)
+    assert_null(aloft_tds_text(q, 1).data);
+  assert_int_equal(text_heap.live_bytes, bytes);
+  assert_true(aloft_text_equal(aloft_tds_text(q, 0), ALOFT_TEXT("1")));
+}
+
+static void ask_in_each_row(probe *p) {
+  aloft_tds_query *q = &p->query;
+  char name[40];
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  for (unsigned row = 0; row < 20; row++) {
+    assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+    snprintf(name, sizeof name, "row %u", row);
+    assert_true(aloft_text_equal(aloft_tds_text(q, 1), aloft_text_of(name)));
+    assert_true(aloft_text_equal(aloft_tds_text(q, 1), aloft_text_of(name)));
+  }
+}
+
+static void test_texts_are_made_once(void **state) {
+  (void)state;
+  static const char *const sql[] = {"mixed", "undated", "rows 20"};
+  void (*const ask[])(probe *) = {ask_for_texts, ask_for_no_text, ask_in_each_row};
+  const alo_sim_faults faults = {0};
+  world w;
+  harness_heap_init(&text_heap);
+  world_open_with(&w, &text_heap.allocator, 1, &faults);
+  world_connect(&w);
+  for (size_t at = 0; at < 3; at++) {
+    probe p;
+    probe_begin(&p, &w, sql[at]);
+    p.on_ready = ask[at];
+    probe_wait(&p);
+    assert_int_equal(p.status, at == 1 ? ALOFT_WRONG_TYPE : ALOFT_OK);
+  }
+  prove(&w);
+  world_close(&w);
+  harness_heap_check(&text_heap);
+}
+
 static void test_server_error(void **state) {
   (void)state;
   world w;
@@ -915,6 +991,7 @@ int main(void) {
       cmocka_unit_test(test_opening_cancelled),
       cmocka_unit_test(test_rows),
       cmocka_unit_test(test_values),
+      cmocka_unit_test(test_texts_are_made_once),
       cmocka_unit_test(test_server_error),
       cmocka_unit_test(test_messages),
       cmocka_unit_test(test_rows_skipped),

@@ -34,6 +34,13 @@ void alo_tds_memory_reset(alo_tds_memory *memory);
 /* `size` bytes, not zeroed, with no alignment; NULL: no memory. `size` may be 0. */
 uint8_t *alo_tds_memory_take(alo_tds_memory *memory, size_t size);
 
+/* The last `size` bytes of what was taken last are free again. */
+static inline void alo_tds_memory_return(alo_tds_memory *memory, size_t size) {
+  if (memory->blocks) {
+    memory->blocks->used -= size;
+  }
+}
+
 /* One value whose size is not known yet, at the end of the memory: `size` bytes at `value` (NULL
  * at first) get room for `more`. It may move until alo_tds_memory_keep. NULL: no memory. */
 uint8_t *alo_tds_memory_grow(alo_tds_memory *memory, uint8_t *value, size_t size, size_t more);

@@ -128,6 +128,11 @@ const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset
 /* Room in row memory for text that an accessor makes of a cell; valid until the next call of
  * next. NULL: no memory. */
 char *alo_tds_reader_scratch(alo_tds_reader *reader, size_t size);
+/* Gives back what of the last scratch was not needed: its last `size` bytes. */
+void alo_tds_reader_scratch_return(alo_tds_reader *reader, size_t size);
+/* Where the accessor remembers the text that it has made of a cell of the current row: absent at
+ * first. Valid until the next call of next. NULL: no memory. */
+aloft_text *alo_tds_reader_made_text(alo_tds_reader *reader, size_t column);
 
 /* From now until END (which ends it) rows are passed over without keeping values, and METADATA,
  * ROW_READY, MESSAGE, RETURN_* are not reported; DONE and ENVCHANGE are (draining after a cancel).
