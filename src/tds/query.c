@@ -47,6 +47,7 @@ void alo_tds_query_finish(aloft_tds *tds, aloft_tds_query *query, aloft_status s
     tds->finished = query;
     tds->in_row = false;
   }
+  alo_tds_surplus_watch(tds);
   alo_op_finish(&query->op, status, error);
 }
 
@@ -66,6 +67,7 @@ static void queue_last(aloft_tds *tds, aloft_tds_query *query, size_t size) {
     tds->first = query;
   tds->last = query;
   tds->waiting_count++;
+  alo_tds_surplus_note(tds);
 }
 
 static void cut_out(alo_buffer *buffer, size_t at, size_t size) {
@@ -122,6 +124,7 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->failed_query = false;
   tds->misuse.status = ALOFT_OK;
   tds->columns_shown = false;
+  alo_tds_surplus_note(tds);
   alo_stream_send(&tds->stream);
 }
 
@@ -285,8 +288,10 @@ aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {
   query->own.flags = WANTS_READY | (query->param_count ? IS_RPC : 0u);
   status =
       may_send(tds) && !tds->first ? start_now(tds, query, &bad) : start_later(tds, query, &bad);
-  if (status != ALOFT_OK)
+  if (status != ALOFT_OK) {
+    alo_tds_surplus_watch(tds); /* what was encoded before it was found out took room */
     return refuse_message(tds, query, status, bad);
+  }
   query->rows_affected = -1;
   query->returned = false;
   query->return_status = 0;

@@ -10,6 +10,7 @@
  * values.c          columns and values of the current row
  * attention.c       cancel and timeout: what the wire still owes
  * detail.c          errors with their texts
+ * surplus.c         memory given back after a large value or request
  * pool.c            the pool
  *
  * The reader is never moved while someone may look at what it shows: from the moment a query is
@@ -118,6 +119,8 @@ struct aloft_tds {
   uint32_t column_room;
   bool columns_shown; /* `columns` is of the current result set */
   uint64_t attentions;
+  alo_timer trim;               /* set while much memory is held */
+  size_t tx_peak, waiting_peak; /* of stream.tx and `waiting` since it was last due */
 
   aloft_tds_pool *pool;
   void *slot; /* of the pool */
@@ -229,6 +232,13 @@ void alo_tds_query_abandon(aloft_tds *tds, aloft_tds_query *query, aloft_status 
                            const aloft_error *error);
 /* Reads what is owed. */
 void alo_tds_drain(aloft_tds *tds);
+
+/* ---- surplus.c ---- */
+
+/* Output has been added to. */
+void alo_tds_surplus_note(aloft_tds *tds);
+/* Memory may be held that is not needed any more: looks again after a while if it is much. */
+void alo_tds_surplus_watch(aloft_tds *tds);
 
 /* ---- detail.c ---- */
 

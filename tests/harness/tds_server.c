@@ -122,19 +122,36 @@ static void put_rows(alo_tds_writer *writer, int from, int to) {
   }
 }
 
-static void put_large(alo_tds_writer *writer, size_t size) {
-  const alo_tds_out_column columns[] = {{type_int, 0, ALOFT_TEXT("before")},
-                                        {type_large, 1, ALOFT_TEXT("large")},
-                                        {type_int, 0, ALOFT_TEXT("after")}};
+static char *large_text(size_t size) {
   char *text = malloc(size + 1);
   assert_non_null(text);
   for (size_t at = 0; at < size; at++)
     text[at] = (char)('a' + at % 26);
+  return text;
+}
+
+static void put_large(alo_tds_writer *writer, size_t size) {
+  const alo_tds_out_column columns[] = {{type_int, 0, ALOFT_TEXT("before")},
+                                        {type_large, 1, ALOFT_TEXT("large")},
+                                        {type_int, 0, ALOFT_TEXT("after")}};
+  char *text = large_text(size);
   alo_tds_put_colmetadata(writer, columns, 3);
   alo_tds_put_row(writer);
   alo_tds_put_int64(writer, &type_int, 1);
   alo_tds_put_text(writer, &type_large, (aloft_text){text, size});
   alo_tds_put_int64(writer, &type_int, 2);
+  free(text);
+}
+
+static void put_larger(alo_tds_writer *writer, size_t size) {
+  const alo_tds_out_column columns[] = {{type_large, 1, ALOFT_TEXT("first")},
+                                        {type_large, 1, ALOFT_TEXT("second")},
+                                        {type_large, 1, ALOFT_TEXT("third")}};
+  char *text = large_text(size);
+  alo_tds_put_colmetadata(writer, columns, 3);
+  alo_tds_put_row(writer);
+  for (unsigned at = 0; at < 3; at++)
+    alo_tds_put_text(writer, &type_large, (aloft_text){text, size});
   free(text);
 }
 
@@ -219,6 +236,8 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
   const char *sql = asked->sql;
   if (begins(sql, "rows")) {
     put_rows(writer, 0, (int)number_after(sql, "rows", 0));
+  } else if (begins(sql, "larger")) {
+    put_larger(writer, (size_t)number_after(sql, "larger", 0));
   } else if (begins(sql, "large")) {
     put_large(writer, (size_t)number_after(sql, "large", 0));
   } else if (begins(sql, "mixed")) {

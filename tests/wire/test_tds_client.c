@@ -2,6 +2,7 @@
 #include "tds_client.h"
 
 #include "tds_connection.h"
+#include "tds_reader_state.h"
 
 /* ---- connecting ---- */
 
@@ -979,6 +980,155 @@ static void test_no_heap_in_steady_state(void **state) {
   harness_heap_check(&heap);
 }
 
+/* ---- memory that a large value or request has left ---- */
+
+enum { MIB = 1 << 20 };
+
+static size_t held(const world *w) {
+  const alo_tds_reader *reader = w->tds->reader;
+  return alo_tds_memory_held(&reader->row) + alo_tds_memory_held(&reader->large) +
+         w->tds->stream.tx.room + w->tds->waiting.room;
+}
+
+static bool watches(const world *w) {
+  return aloft_op_in_flight(&w->tds->trim.op);
+}
+
+static void pass(world *w, unsigned seconds) {
+  while (seconds--) {
+    alo_sim_pass(w->driver, ALOFT_SECONDS(1));
+    turn(w);
+  }
+}
+
+static void run_large(world *w, const char *sql) {
+  probe p;
+  assert_int_equal(probe_run(&p, w, sql), ALOFT_OK);
+}
+
+static void test_memory_is_given_back(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  world w;
+  probe p[2];
+  harness_heap_init(&heap);
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  prove(&w);
+  pass(&w, 1);
+  assert_false(watches(&w)); /* who takes little pays nothing */
+  run_large(&w, "large 3000000");
+  for (unsigned at = 0; at < 2; at++)
+    probe_begin(&p[at], &w, sql_of(300000)); /* one is sent, the other waits */
+  probe_wait(&p[1]);
+  assert_true(held(&w) > 4 * MIB);
+  size_t before = heap.live_bytes;
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB);
+  assert_true(before - heap.live_bytes >= 3 * MIB);
+  assert_false(watches(&w));
+  run_large(&w, "large 3000000");
+  prove(&w);
+  assert_true(watches(&w));
+  assert_int_equal(aloft_tds_close(w.tds, NULL), ALOFT_OK);
+  pass(&w, 25); /* what has been closed is looked at no more */
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
+/* Also when small ones follow, and when the request was refused. */
+static void test_memory_is_given_back_while_used(void **state) {
+  (void)state;
+  world w;
+  probe over;
+  world_open(&w);
+  w.config.tx_bytes_max = 400000;
+  world_connect(&w);
+  probe_init(&over, &w, sql_of(300000));
+  assert_int_equal(probe_start(&over), ALOFT_TOO_LARGE);
+  assert_true(held(&w) > MIB / 4);
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB / 4);
+  run_large(&w, "large 3000000");
+  for (unsigned at = 0; at < 25; at++) {
+    run_large(&w, "large 100");
+    pass(&w, 1);
+  }
+  assert_true(held(&w) <= MIB / 4);
+  assert_false(watches(&w));
+  world_close(&w);
+}
+
+static void test_memory_of_many_values(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  world_connect(&w);
+  run_large(&w, "larger 900000"); /* in several blocks, which are made one the next time */
+  assert_true(held(&w) > 3 * MIB);
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB);
+  run_large(&w, "large 100");
+  assert_true(held(&w) <= MIB);
+  world_close(&w);
+}
+
+/* Values that are shown stay, however long they are looked at. */
+static void test_memory_in_use_stays(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  world w;
+  probe p;
+  harness_heap_init(&heap);
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  run_large(&w, "large 3000000");
+  probe_begin(&p, &w, "large 400000");
+  p.stop_after = 1;
+  while (!p.rows)
+    turn(&w);
+  aloft_text text = aloft_tds_text(&p.query, 1);
+  assert_int_equal(text.size, 400000);
+  pass(&w, 45);
+  for (size_t at = 0; at < text.size; at++)
+    assert_int_equal(text.data[at], 'a' + at % 26);
+  p.stop_after = 0;
+  probe_steps(&p);
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_OK);
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB);
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
+/* As large every few seconds: nothing is given back, and nothing taken. */
+static void test_no_heap_for_steady_large(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  harness_heap_init(&heap);
+  world w;
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  uint64_t calls = 0;
+  for (unsigned at = 0; at < 60; at++) {
+    probe p;
+    if (at == 10)
+      calls = heap.allocations + heap.resizes + heap.releases;
+    run_large(&w, at % 2 ? "large 1000000" : "larger 300000");
+    probe_begin(&p, &w, sql_of(300000));
+    probe_wait(&p);
+    pass(&w, 4);
+  }
+  assert_int_equal(heap.allocations + heap.resizes + heap.releases, calls);
+  assert_true(watches(&w));
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_connects),
@@ -1017,6 +1167,11 @@ int main(void) {
       cmocka_unit_test(test_over_libuv),
       cmocka_unit_test(test_each_allocation_fails),
       cmocka_unit_test(test_no_heap_in_steady_state),
+      cmocka_unit_test(test_memory_is_given_back),
+      cmocka_unit_test(test_memory_is_given_back_while_used),
+      cmocka_unit_test(test_memory_of_many_values),
+      cmocka_unit_test(test_memory_in_use_stays),
+      cmocka_unit_test(test_no_heap_for_steady_large),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,17 @@ void alo_tds_reader_close(alo_tds_reader *reader) {
   alo_heap_give(heap, reader, sizeof *reader);
 }
 
+bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size) {
+  return alo_tds_memory_held(&reader->row) > size || alo_tds_memory_held(&reader->large) > size;
+}
+
+void alo_tds_reader_trim(alo_tds_reader *reader, size_t kept) {
+  if (!alo_tds_flag(&reader->at, ALO_TDS_HAS_PENDING)) {
+    alo_tds_memory_trim(&reader->row, kept);
+    alo_tds_memory_trim(&reader->large, kept);
+  }
+}
+
 /* ---- errors ---- */
 
 static size_t add_text(char *out, size_t at, size_t room, const char *text) {

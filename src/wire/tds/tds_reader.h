@@ -94,10 +94,16 @@ typedef struct alo_tds_loginack {
 
 typedef struct alo_tds_reader alo_tds_reader;
 
-/* Its memory: sizes grow with what is met, bounded by the limits, and stay for reuse.
- * NULL: no memory. */
+/* Its memory: sizes grow with what is met, bounded by the limits, and stay for reuse; those for
+ * values until they are trimmed. NULL: no memory. */
 alo_tds_reader *alo_tds_reader_open(const aloft_allocator *heap, const alo_tds_limits *limits);
 void alo_tds_reader_close(alo_tds_reader *reader);
+
+/* Whether one of its two memories for values, cut ones and large ones, is over `size` bytes. */
+bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size);
+/* Between messages, now and then (inside one it does nothing): gives each of the two back of which
+ * less than a quarter has been needed since the last time, unless it is at most `kept` bytes. */
+void alo_tds_reader_trim(alo_tds_reader *reader, size_t kept);
 
 /* The next event; `*input` is moved forward. Between messages (after END) the next byte begins a
  * new message. A refused allocation is ALO_TDS_BROKEN with reason "out of memory". */
