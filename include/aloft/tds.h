@@ -89,10 +89,13 @@ typedef struct aloft_tds_config {
   uint64_t connect_timeout_ns; /* over the whole connect; 0: the string's (default 15 s) */
   uint64_t cancel_timeout_ns;  /* for the server to acknowledge a cancelled query, after which the
                                   socket is dropped; 0: 5 s */
-  size_t tx_bytes_max;         /* of requests not yet written; 0: 64 MiB */
+  size_t tx_bytes_max;         /* of requests not yet written, also of each one; 0: 64 MiB */
   size_t rx_bytes_max;         /* received and not yet stepped over, after which reading from the
                                   socket pauses; 0: 256 KiB */
-  size_t value_max;            /* of one large value in bytes, decoded; 0: 64 MiB */
+  size_t value_max;            /* of one large value in bytes, decoded; 0: 64 MiB. Memory that large
+                                  values and requests took is kept for the next; what of it 10 s
+                                  have not needed a quarter of is given back between answers, but
+                                  for 1 MiB */
   uint32_t columns_max;        /* 0: 4,096 */
   uint32_t queries_max;        /* waiting on one connection for their turn; 0: 64 */
 } aloft_tds_config;
@@ -187,10 +190,10 @@ struct aloft_tds_query {
   } own;
 };
 
-/* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max),
- * ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status with which the connection died (ALOFT_LOST...). One
- * query at a time is on the wire; the others
- * wait their turn in order. */
+/* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_LARGE (the query alone is over tx_bytes_max, or a
+ * parameter over 2 GiB), ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max, with what is not
+ * yet written: wait), ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status with which the connection died
+ * (ALOFT_LOST...). One query at a time is on the wire; the others wait their turn in order. */
 ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query);
 
 /* The next thing in the answer: ALOFT_RESULT (look at the columns), ALOFT_ROW (values are valid
@@ -218,7 +221,7 @@ ALOFT_API aloft_tds_moment aloft_tds_get_moment(aloft_tds_query *query, size_t c
 ALOFT_API aloft_tds_uuid aloft_tds_get_uuid(aloft_tds_query *query, size_t column);
 ALOFT_API aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column); /* binary types */
 /* Any type, as UTF-8: character data as it is, everything else in its canonical text. Absent for
- * NULL. [done: until the next step] */
+ * NULL. Made once: asked again, it is the same. [done: until the next step] */
 ALOFT_API aloft_text aloft_tds_text(aloft_tds_query *query, size_t column);
 
 /* ---- pool ---- */
@@ -238,8 +241,9 @@ ALOFT_API aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *lo
                                            const aloft_tds_pool_config *config);
 
 /* An acquisition. Completes with ALOFT_OK and `tds` set: a connection that is logged in, whose
- * session is reset before its next query; or with the status of the connect that failed;
- * ALOFT_TIMEOUT, ALOFT_CANCELLED, ALOFT_CLOSED. */
+ * session is reset before its next query; or with the status of the connect that failed
+ * (ALOFT_LOST: the server ended it right after login); ALOFT_TIMEOUT, ALOFT_CANCELLED,
+ * ALOFT_CLOSED. */
 typedef struct aloft_tds_acquire {
   aloft_op op;
   aloft_tds *tds;

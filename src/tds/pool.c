@@ -145,17 +145,22 @@ static void open_wanted(aloft_tds_pool *pool) {
   }
 }
 
+/* The error of a connection lives until that is freed, which is later. */
 static void opened(aloft_op *op, aloft_status status) {
   slot *place = ALOFT_CONTAINER(op, slot, opening);
   aloft_tds_pool *pool = place->pool;
+  const aloft_tds *tds = place->tds;
   pool->opening_count--;
   if (pool->closing)
     return;
-  if (status == ALOFT_OK) {
+  if (status != ALOFT_OK) {
+    fail_first(pool, status, op->error);
+  } else if (tds->phase == ALO_TDS_DEAD) { /* login and the end came in one phase of input */
+    fail_first(pool, tds->failed, &tds->failure.error);
+  } else {
     make_available(place);
     return;
   }
-  fail_first(pool, status, op->error); /* the error lives until the connection is freed, later */
   make_empty(place);
   open_wanted(pool);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tds_connection.h"
+#include "utf16.h"
 
 /* A waiting message lies in one packet without a limit, whose header is left out when it is sent;
  * the transaction descriptor is at a fixed place in its ALL_HEADERS (MS-TDS 2.2.5.3). */
@@ -46,6 +47,7 @@ void alo_tds_query_finish(aloft_tds *tds, aloft_tds_query *query, aloft_status s
     tds->finished = query;
     tds->in_row = false;
   }
+  alo_tds_surplus_watch(tds);
   alo_op_finish(&query->op, status, error);
 }
 
@@ -65,6 +67,7 @@ static void queue_last(aloft_tds *tds, aloft_tds_query *query, size_t size) {
     tds->first = query;
   tds->last = query;
   tds->waiting_count++;
+  alo_tds_surplus_note(tds);
 }
 
 static void cut_out(alo_buffer *buffer, size_t at, size_t size) {
@@ -119,8 +122,9 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->transaction = transaction_of(tds);
   tds->reset = false;
   tds->failed_query = false;
-  tds->misused = false;
+  tds->misuse.status = ALOFT_OK;
   tds->columns_shown = false;
+  alo_tds_surplus_note(tds);
   alo_stream_send(&tds->stream);
 }
 
@@ -203,42 +207,75 @@ static aloft_status refuse_message(aloft_tds *tds, aloft_tds_query *query, aloft
   if (status == ALOFT_FULL)
     return refuse(tds, query, status,
                   "the requests not yet written exceed tx_bytes_max: wait, or raise it");
+  if (status == ALOFT_TOO_LARGE)
+    return refuse(tds, query, status,
+                  "the query alone is over tx_bytes_max (or its sql over 2 GiB): send less, or "
+                  "raise it");
   return alo_op_refuse(&query->op, status, NULL);
 }
 
-static bool over_limit(const aloft_tds *tds) {
-  return alo_buffer_size(&tds->stream.tx) + alo_buffer_size(&tds->waiting) > tds->tx_bytes_max;
+/* 0 for what is not UTF-8. */
+static uint64_t utf16_size(aloft_text text) {
+  size_t units = alo_utf8_utf16_count(text.data, text.size);
+  return units == SIZE_MAX ? 0 : 2 * (uint64_t)units;
+}
+
+/* What the message has besides its framing. */
+static uint64_t least_size(const aloft_tds_query *query) {
+  uint64_t size = utf16_size(query->sql);
+  for (size_t at = 0; at < query->param_count; at++) {
+    const aloft_tds_param *param = &query->params[at];
+    if (param->null)
+      continue;
+    if (param->type >= ALOFT_TDS_CHAR && param->type <= ALOFT_TDS_NVARCHAR)
+      size += utf16_size(param->value.text);
+    else if (param->type == ALOFT_TDS_BINARY || param->type == ALOFT_TDS_VARBINARY)
+      size += param->value.bytes.size;
+  }
+  return size;
+}
+
+/* Whether a message, encoded with this status behind `before` bytes, is within the limit: FULL
+ * where waiting helps, TOO_LARGE where it cannot. */
+static aloft_status judge(const aloft_tds *tds, const aloft_tds_query *query, aloft_status status,
+                          size_t before, size_t size) {
+  if (status == ALOFT_FULL) /* the buffer's own */
+    return !before || least_size(query) > tds->tx_bytes_max ? ALOFT_TOO_LARGE : ALOFT_FULL;
+  if (status != ALOFT_OK)
+    return status;
+  if (size > tds->tx_bytes_max)
+    return ALOFT_TOO_LARGE;
+  size_t all = alo_buffer_size(&tds->stream.tx) + alo_buffer_size(&tds->waiting);
+  return all > tds->tx_bytes_max ? ALOFT_FULL : ALOFT_OK;
 }
 
 static aloft_status start_now(aloft_tds *tds, aloft_tds_query *query, size_t *bad) {
-  size_t size, before = alo_buffer_size(&tds->stream.tx);
+  size_t before = alo_buffer_size(&tds->stream.tx);
   begin_message(tds, query);
   put_query(&tds->writer, tds, query, bad);
   aloft_status status = alo_tds_message_end(&tds->writer);
-  size = alo_buffer_size(&tds->stream.tx) - before;
-  if (status == ALOFT_OK && over_limit(tds)) {
-    tds->stream.tx.end -= size;
-    status = ALOFT_FULL;
-  }
+  size_t size = alo_buffer_size(&tds->stream.tx) - before; /* 0 when it failed */
+  status = judge(tds, query, status, before, size);
   if (status == ALOFT_OK)
     activate(tds, query, size);
+  else
+    tds->stream.tx.end -= size;
   return status;
 }
 
 static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, size_t *bad) {
   alo_tds_writer writer;
-  size_t size, before = alo_buffer_size(&tds->waiting);
+  size_t before = alo_buffer_size(&tds->waiting);
   alo_tds_writer_init(&writer, &tds->waiting, UINT32_MAX);
   alo_tds_message_begin(&writer, message_type(query), 0);
   put_query(&writer, tds, query, bad);
   aloft_status status = alo_tds_message_end(&writer);
-  size = alo_buffer_size(&tds->waiting) - before;
-  if (status == ALOFT_OK && over_limit(tds)) {
-    tds->waiting.end -= size;
-    status = ALOFT_FULL;
-  }
+  size_t size = alo_buffer_size(&tds->waiting) - before; /* 0 when it failed */
+  status = judge(tds, query, status, before, size);
   if (status == ALOFT_OK)
     queue_last(tds, query, size);
+  else
+    tds->waiting.end -= size;
   return status;
 }
 
@@ -251,8 +288,10 @@ aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {
   query->own.flags = WANTS_READY | (query->param_count ? IS_RPC : 0u);
   status =
       may_send(tds) && !tds->first ? start_now(tds, query, &bad) : start_later(tds, query, &bad);
-  if (status != ALOFT_OK)
+  if (status != ALOFT_OK) {
+    alo_tds_surplus_watch(tds); /* what was encoded before it was found out took room */
     return refuse_message(tds, query, status, bad);
+  }
   query->rows_affected = -1;
   query->returned = false;
   query->return_status = 0;

@@ -130,7 +130,8 @@ void alo_tds_step_over(aloft_tds *tds) {
 
 /* An accessor was misused: the query is given up, the connection is used on. */
 static aloft_status step_failed(aloft_tds *tds, aloft_tds_query *query) {
-  aloft_status status = tds->detail.error.status;
+  aloft_status status = tds->misuse.status;
+  alo_tds_misuse_describe(tds);
   alo_tds_query_abandon(tds, query, status, &tds->detail.error);
   return status;
 }
@@ -147,5 +148,5 @@ aloft_status aloft_tds_step(aloft_tds_query *query) {
     alo_tds_query_pends(query);
     return ALOFT_PENDING;
   }
-  return tds->misused ? step_failed(tds, query) : step(tds, query);
+  return tds->misuse.status != ALOFT_OK ? step_failed(tds, query) : step(tds, query);
 }

@@ -135,6 +135,7 @@ static const alo_item_kind end_kind = {run_end};
 static void shut(aloft_tds *tds) {
   tds->closing = true;
   alo_tds_connection_fail(tds, ALOFT_CLOSED, NULL, 0);
+  alo_timer_clear(&tds->trim);
   alo_loop_move_out(&tds->resident);
 }
 

@@ -10,6 +10,7 @@
  * values.c          columns and values of the current row
  * attention.c       cancel and timeout: what the wire still owes
  * detail.c          errors with their texts
+ * surplus.c         memory given back after a large value or request
  * pool.c            the pool
  *
  * The reader is never moved while someone may look at what it shows: from the moment a query is
@@ -60,6 +61,13 @@ typedef struct alo_tds_detail {
   alo_buffer text;
 } alo_tds_detail;
 
+/* What an accessor was asked in vain. */
+typedef struct alo_tds_misuse {
+  aloft_status status; /* ALOFT_OK: nothing */
+  size_t column;
+  const char *what; /* a constant */
+} alo_tds_misuse;
+
 typedef struct alo_tds_login_state alo_tds_login_state;
 
 struct aloft_tds {
@@ -103,14 +111,16 @@ struct aloft_tds {
   bool stepping;             /* inside step */
   bool in_row;               /* values may be asked for */
   bool failed_query;         /* `detail` holds the active query's first error */
-  bool misused;              /* `detail` holds what an accessor was asked in vain */
   alo_tds_owed owed;
-  alo_tds_detail detail;  /* of the active query */
+  alo_tds_misuse misuse;  /* of the active query: the first */
+  alo_tds_detail detail;  /* of the active query; of the finished one until its done has run */
   alo_tds_detail refusal; /* of the last refused start */
   aloft_tds_column *columns;
   uint32_t column_room;
   bool columns_shown; /* `columns` is of the current result set */
   uint64_t attentions;
+  alo_timer trim;               /* set while much memory is held */
+  size_t tx_peak, waiting_peak; /* of stream.tx and `waiting` since it was last due */
 
   aloft_tds_pool *pool;
   void *slot; /* of the pool */
@@ -208,6 +218,11 @@ bool alo_tds_query_untold(const aloft_tds_query *query);
 /* Reads the active query's answer without showing rows, as far as it has arrived. */
 void alo_tds_step_over(aloft_tds *tds);
 
+/* ---- values.c ---- */
+
+/* Says in `detail` what was misused. */
+void alo_tds_misuse_describe(aloft_tds *tds);
+
 /* ---- attention.c ---- */
 
 /* The `stop` of a query. */
@@ -217,6 +232,13 @@ void alo_tds_query_abandon(aloft_tds *tds, aloft_tds_query *query, aloft_status 
                            const aloft_error *error);
 /* Reads what is owed. */
 void alo_tds_drain(aloft_tds *tds);
+
+/* ---- surplus.c ---- */
+
+/* Output has been added to. */
+void alo_tds_surplus_note(aloft_tds *tds);
+/* Memory may be held that is not needed any more: looks again after a while if it is much. */
+void alo_tds_surplus_watch(aloft_tds *tds);
 
 /* ---- detail.c ---- */
 

@@ -84,17 +84,24 @@ const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_
 
 /* ---- what an accessor cannot give ---- */
 
-/* The first mistake counts: the next step ends the query with it. */
+/* The first mistake counts: the next step ends the query with it. Until then `detail` may still be
+ * the error of the query before. */
 static void misuse(aloft_tds *tds, size_t column, aloft_status status, const char *what) {
-  if (tds->misused)
-    return;
-  tds->misused = true;
-  const alo_tds_column_info *info = alo_tds_reader_column(tds->reader, column);
+  if (tds->misuse.status == ALOFT_OK)
+    tds->misuse = (alo_tds_misuse){status, column, what};
+}
+
+/* Between messages the columns are those of the query before. */
+void alo_tds_misuse_describe(aloft_tds *tds) {
+  const alo_tds_misuse *misuse = &tds->misuse;
+  const alo_tds_column_info *info = alo_tds_reader_has(tds->reader, ALO_TDS_HAS_PENDING)
+                                        ? alo_tds_reader_column(tds->reader, misuse->column)
+                                        : NULL;
   aloft_text name = info ? info->name : (aloft_text){"", 0};
   if (name.size > 200)
     name.size = 200;
-  alo_tds_detail_format(&tds->detail, status, "column %zu (%.*s): %s", column + 1,
-                        ALOFT_PRINT(name), what);
+  alo_tds_detail_format(&tds->detail, misuse->status, "column %zu (%.*s): %s", misuse->column + 1,
+                        ALOFT_PRINT(name), misuse->what);
 }
 
 typedef struct place {
@@ -228,17 +235,23 @@ aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column) {
   return (aloft_bytes){at.cell->data, at.cell->size};
 }
 
-/* Made in the reader's row memory. */
+/* Made in the reader's row memory, once; the cell keeps the bytes as they came. */
 static aloft_text make_text(const place *at, size_t column) {
-  size_t size = 0;
-  char *out = alo_tds_reader_scratch(at->tds->reader,
-                                     alo_tds_value_text_room(at->type, at->cell->size) + 1);
+  alo_tds_reader *reader = at->tds->reader;
+  size_t size = 0, room = alo_tds_value_text_room(at->type, at->cell->size) + 1;
+  aloft_text *made = alo_tds_reader_made_text(reader, column);
+  if (made && made->data)
+    return *made;
+  char *out = made ? alo_tds_reader_scratch(reader, room) : NULL;
   if (!out) {
     misuse(at->tds, column, ALOFT_NO_MEMORY, "no memory for its text");
     return (aloft_text){NULL, 0};
   }
   const char *wrong = alo_tds_value_text(at->type, at->cell->data, at->cell->size, out, &size);
-  return decoded(at, column, wrong) ? (aloft_text){out, size} : (aloft_text){NULL, 0};
+  alo_tds_reader_scratch_return(reader, wrong ? room : room - size);
+  if (decoded(at, column, wrong))
+    *made = (aloft_text){out, size};
+  return *made;
 }
 
 aloft_text aloft_tds_text(aloft_tds_query *query, size_t column) {

@@ -122,19 +122,36 @@ static void put_rows(alo_tds_writer *writer, int from, int to) {
   }
 }
 
-static void put_large(alo_tds_writer *writer, size_t size) {
-  const alo_tds_out_column columns[] = {{type_int, 0, ALOFT_TEXT("before")},
-                                        {type_large, 1, ALOFT_TEXT("large")},
-                                        {type_int, 0, ALOFT_TEXT("after")}};
+static char *large_text(size_t size) {
   char *text = malloc(size + 1);
   assert_non_null(text);
   for (size_t at = 0; at < size; at++)
     text[at] = (char)('a' + at % 26);
+  return text;
+}
+
+static void put_large(alo_tds_writer *writer, size_t size) {
+  const alo_tds_out_column columns[] = {{type_int, 0, ALOFT_TEXT("before")},
+                                        {type_large, 1, ALOFT_TEXT("large")},
+                                        {type_int, 0, ALOFT_TEXT("after")}};
+  char *text = large_text(size);
   alo_tds_put_colmetadata(writer, columns, 3);
   alo_tds_put_row(writer);
   alo_tds_put_int64(writer, &type_int, 1);
   alo_tds_put_text(writer, &type_large, (aloft_text){text, size});
   alo_tds_put_int64(writer, &type_int, 2);
+  free(text);
+}
+
+static void put_larger(alo_tds_writer *writer, size_t size) {
+  const alo_tds_out_column columns[] = {{type_large, 1, ALOFT_TEXT("first")},
+                                        {type_large, 1, ALOFT_TEXT("second")},
+                                        {type_large, 1, ALOFT_TEXT("third")}};
+  char *text = large_text(size);
+  alo_tds_put_colmetadata(writer, columns, 3);
+  alo_tds_put_row(writer);
+  for (unsigned at = 0; at < 3; at++)
+    alo_tds_put_text(writer, &type_large, (aloft_text){text, size});
   free(text);
 }
 
@@ -178,6 +195,17 @@ static void put_mixed(alo_tds_writer *writer) {
     alo_tds_put_null(writer, &columns[at].type);
 }
 
+static void put_undated(alo_tds_writer *writer) {
+  static const uint8_t after_9999[] = {3, 0xFF, 0xFF, 0xFF};
+  const alo_tds_out_column columns[] = {
+      {type_int, 0, ALOFT_TEXT("id")},
+      {{.token = ALO_TDS_DATEN, .size = 3}, 1, ALOFT_TEXT("date")}};
+  alo_tds_put_colmetadata(writer, columns, 2);
+  alo_tds_put_row(writer);
+  alo_tds_put_int64(writer, &type_int, 1);
+  alo_tds_put(writer, after_9999, sizeof after_9999);
+}
+
 static void put_transaction(alo_tds_writer *writer, uint8_t type) {
   const aloft_bytes descriptor = {&DESCRIPTOR, sizeof DESCRIPTOR}, none = {"", 0};
   if (type == 8)
@@ -208,10 +236,14 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
   const char *sql = asked->sql;
   if (begins(sql, "rows")) {
     put_rows(writer, 0, (int)number_after(sql, "rows", 0));
+  } else if (begins(sql, "larger")) {
+    put_larger(writer, (size_t)number_after(sql, "larger", 0));
   } else if (begins(sql, "large")) {
     put_large(writer, (size_t)number_after(sql, "large", 0));
   } else if (begins(sql, "mixed")) {
     put_mixed(writer);
+  } else if (begins(sql, "undated")) {
+    put_undated(writer);
   } else if (begins(sql, "error")) {
     put_text_message(writer, true, (int)number_after(sql, "error", 0), "it went wrong");
     return ALO_TDS_DONE_ERROR;
@@ -311,11 +343,21 @@ static void answer_prelogin(tds_session *session) {
     send_held(session, SIZE_MAX);
 }
 
+static void put_padding(alo_tds_writer *writer, unsigned size) {
+  char text[2001];
+  assert_true(size < sizeof text);
+  memset(text, 'p', size);
+  text[size] = 0;
+  put_text_message(writer, false, 1, text);
+}
+
 static void grant(tds_session *session, alo_tds_writer *writer, uint32_t packet_size) {
   char text[16];
   session->server->logins++;
   alo_tds_put_env_text(writer, 1, ALOFT_TEXT("a_database"), ALOFT_TEXT("master"));
   put_text_message(writer, false, 5701, "Changed database context to 'a_database'.");
+  if (session->server->padding)
+    put_padding(writer, session->server->padding);
   alo_tds_put_loginack(writer, &(alo_tds_loginack){.interface_type = 1,
                                                    .tds_version = 0x74000004,
                                                    .program = ALOFT_TEXT("Scripted"),

@@ -3,7 +3,9 @@
  *
  *   rows N                N rows (id int, name nvarchar(40)), then DONE
  *   large N               one row: int, nvarchar(max) of N characters, int
+ *   larger N              one row: three times nvarchar(max) of N characters
  *   mixed                 one row of many types, and one of NULLs
+ *   undated               one row: an int, and a date that there is not
  *   error N               an error of severity 16 with this number, then DONE with the error bit
  *   message               an INFO, one row, another INFO
  *   two                   two result sets of 2 and 3 rows
@@ -42,6 +44,7 @@ typedef struct tds_server {
   uint8_t encryption; /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
   int login_error;    /* an error of this number in place of LOGINACK */
   bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
+  unsigned padding;   /* characters of one more INFO in the answer to LOGIN7; at most 2,000 */
   bool mute;          /* PRELOGIN is not answered */
   uint64_t kill_at;   /* closes the connection after so many bytes of all; 0: never */
   uint64_t spoil_at;  /* this byte of all, counted from 1, is changed; 0: none */

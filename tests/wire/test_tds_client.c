@@ -2,6 +2,7 @@
 #include "tds_client.h"
 
 #include "tds_connection.h"
+#include "tds_reader_state.h"
 
 /* ---- connecting ---- */
 
@@ -217,6 +218,82 @@ static void test_values(void **state) {
   assert_int_equal(p.status, ALOFT_OK);
   assert_int_equal(aloft_tds_step(&p.query), ALOFT_WRONG_STATE);
   world_close(&w);
+}
+
+/* ---- texts, asked again and again ---- */
+
+enum { TIMES = 100000 };
+
+static harness_heap text_heap;
+
+static void ask_for_texts(probe *p) {
+  aloft_tds_query *q = &p->query;
+  aloft_text first[7];
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  for (size_t at = 0; at < 7; at++)
+    first[at] = aloft_tds_text(q, at);
+  size_t bytes = text_heap.live_bytes;
+  for (unsigned time = 0; time < TIMES; time++) {
+    for (size_t at = 0; at < 7; at++) {
+      aloft_text text = aloft_tds_text(q, at);
+      assert_ptr_equal(text.data, first[at].data);
+      assert_int_equal(text.size, first[at].size);
+    }
+  }
+  assert_int_equal(text_heap.live_bytes, bytes);
+  assert_true(aloft_text_equal(first[1], ALOFT_TEXT("-5")));
+  assert_true(aloft_text_equal(first[3], ALOFT_TEXT("123.45")));
+  assert_int_equal(aloft_tds_int32(q, 1), -5); /* the bytes are there as they came */
+  assert_int_equal(aloft_tds_get_decimal(q, 3).low, 12345);
+  assert_memory_equal(aloft_tds_get_bytes(q, 5).data, "\xDE\xAD", 2);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  assert_null(aloft_tds_text(q, 3).data); /* another row has other texts */
+}
+
+static void ask_for_no_text(probe *p) {
+  aloft_tds_query *q = &p->query;
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+  assert_null(aloft_tds_text(q, 1).data);
+  size_t bytes = text_heap.live_bytes;
+  for (unsigned time = 0; time < TIMES; time++)
+    assert_null(aloft_tds_text(q, 1).data);
+  assert_int_equal(text_heap.live_bytes, bytes);
+  assert_true(aloft_text_equal(aloft_tds_text(q, 0), ALOFT_TEXT("1")));
+}
+
+static void ask_in_each_row(probe *p) {
+  aloft_tds_query *q = &p->query;
+  char name[40];
+  assert_int_equal(aloft_tds_step(q), ALOFT_RESULT);
+  for (unsigned row = 0; row < 20; row++) {
+    assert_int_equal(aloft_tds_step(q), ALOFT_ROW);
+    snprintf(name, sizeof name, "row %u", row);
+    assert_true(aloft_text_equal(aloft_tds_text(q, 1), aloft_text_of(name)));
+    assert_true(aloft_text_equal(aloft_tds_text(q, 1), aloft_text_of(name)));
+  }
+}
+
+static void test_texts_are_made_once(void **state) {
+  (void)state;
+  static const char *const sql[] = {"mixed", "undated", "rows 20"};
+  void (*const ask[])(probe *) = {ask_for_texts, ask_for_no_text, ask_in_each_row};
+  const alo_sim_faults faults = {0};
+  world w;
+  harness_heap_init(&text_heap);
+  world_open_with(&w, &text_heap.allocator, 1, &faults);
+  world_connect(&w);
+  for (size_t at = 0; at < 3; at++) {
+    probe p;
+    probe_begin(&p, &w, sql[at]);
+    p.on_ready = ask[at];
+    probe_wait(&p);
+    assert_int_equal(p.status, at == 1 ? ALOFT_WRONG_TYPE : ALOFT_OK);
+  }
+  prove(&w);
+  world_close(&w);
+  harness_heap_check(&text_heap);
 }
 
 static void test_server_error(void **state) {
@@ -442,6 +519,37 @@ static void test_accessor_misused(void **state) {
   world_close(&w);
 }
 
+static probe early;
+
+static void ask_next_early(probe *p) {
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_SERVER);
+  assert_int_equal(p->done, 0);
+  assert_int_equal(aloft_tds_int32(&early.query, 1), 0);
+}
+
+/* The next query is on the wire before the one before it is told of its error, which must not be
+ * written over. */
+static void test_accessor_misused_early(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "error 8134");
+  p.by_hand = true;
+  p.on_ready = ask_next_early;
+  probe_begin(&early, &w, "rows 2000");
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_SERVER);
+  assert_int_equal(p.error_number, 8134);
+  assert_string_equal(p.error_text, "it went wrong");
+  probe_wait(&early);
+  assert_int_equal(early.status, ALOFT_WRONG_TYPE);
+  assert_string_equal(early.error_text, "column 2 (): there is no row");
+  prove(&w);
+  world_close(&w);
+}
+
 static void test_value_too_large(void **state) {
   (void)state;
   world w;
@@ -484,6 +592,12 @@ static const char *sql_of(size_t size) {
   return big_sql;
 }
 
+static void refused_for_size(probe *p, aloft_status expected) {
+  assert_int_equal(probe_start(p), expected);
+  assert_int_equal(p->query.op.error->status, expected);
+  assert_non_null(strstr(p->query.op.error->message.data, "tx_bytes_max"));
+}
+
 static void test_tx_bytes_max(void **state) {
   (void)state;
   world w;
@@ -491,17 +605,50 @@ static void test_tx_bytes_max(void **state) {
   world_open(&w);
   w.config.tx_bytes_max = 100000;
   world_connect(&w);
-  probe_init(&over, &w, sql_of(50001));
-  assert_int_equal(probe_start(&over), ALOFT_FULL);
   probe_begin(&p, &w, sql_of(40000));
   probe_init(&over, &w, sql_of(10000));
-  assert_int_equal(probe_start(&over), ALOFT_FULL);
-  assert_non_null(strstr(over.query.op.error->message.data, "tx_bytes_max"));
+  refused_for_size(&over, ALOFT_FULL);
   probe_wait(&p);
   assert_int_equal(p.first, 40000);
   assert_int_equal(probe_start(&over), ALOFT_OK);
   probe_wait(&over);
   assert_int_equal(over.first, 10000);
+  world_close(&w);
+}
+
+/* Alone over the limit: waiting cannot help, whatever is before it. By a little it is found out by
+ * its size, by much the buffer has no room for it. */
+static void test_tx_bytes_max_alone(void **state) {
+  (void)state;
+  const size_t sizes[] = {50001, 300000};
+  world w;
+  probe p, over;
+  world_open(&w);
+  w.config.tx_bytes_max = 100000;
+  world_connect(&w);
+  for (unsigned before = 0; before < 3; before++) {
+    probe queued[2];
+    for (unsigned at = 0; at < before; at++)
+      probe_begin(&queued[at], &w, "rows 1");
+    for (size_t at = 0; at < 2; at++) {
+      const aloft_tds_param param = {
+          .name = ALOFT_TEXT("a"),
+          .type = ALOFT_TDS_VARBINARY,
+          .value.bytes = {(const uint8_t *)sql_of(sizes[at]), sizes[at]}};
+      probe_init(&over, &w, sql_of(sizes[at]));
+      refused_for_size(&over, ALOFT_TOO_LARGE);
+      probe_init(&over, &w, "size");
+      over.query.params = &param;
+      over.query.param_count = 1;
+      if (at)
+        refused_for_size(&over, ALOFT_TOO_LARGE);
+    }
+    for (unsigned at = 0; at < before; at++)
+      probe_wait(&queued[at]);
+  }
+  assert_int_equal(probe_run(&p, &w, sql_of(49000)), ALOFT_OK);
+  assert_int_equal(p.first, 49000);
+  prove(&w);
   world_close(&w);
 }
 
@@ -833,6 +980,155 @@ static void test_no_heap_in_steady_state(void **state) {
   harness_heap_check(&heap);
 }
 
+/* ---- memory that a large value or request has left ---- */
+
+enum { MIB = 1 << 20 };
+
+static size_t held(const world *w) {
+  const alo_tds_reader *reader = w->tds->reader;
+  return alo_tds_memory_held(&reader->row) + alo_tds_memory_held(&reader->large) +
+         w->tds->stream.tx.room + w->tds->waiting.room;
+}
+
+static bool watches(const world *w) {
+  return aloft_op_in_flight(&w->tds->trim.op);
+}
+
+static void pass(world *w, unsigned seconds) {
+  while (seconds--) {
+    alo_sim_pass(w->driver, ALOFT_SECONDS(1));
+    turn(w);
+  }
+}
+
+static void run_large(world *w, const char *sql) {
+  probe p;
+  assert_int_equal(probe_run(&p, w, sql), ALOFT_OK);
+}
+
+static void test_memory_is_given_back(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  world w;
+  probe p[2];
+  harness_heap_init(&heap);
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  prove(&w);
+  pass(&w, 1);
+  assert_false(watches(&w)); /* who takes little pays nothing */
+  run_large(&w, "large 3000000");
+  for (unsigned at = 0; at < 2; at++)
+    probe_begin(&p[at], &w, sql_of(300000)); /* one is sent, the other waits */
+  probe_wait(&p[1]);
+  assert_true(held(&w) > 4 * MIB);
+  size_t before = heap.live_bytes;
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB);
+  assert_true(before - heap.live_bytes >= 3 * MIB);
+  assert_false(watches(&w));
+  run_large(&w, "large 3000000");
+  prove(&w);
+  assert_true(watches(&w));
+  assert_int_equal(aloft_tds_close(w.tds, NULL), ALOFT_OK);
+  pass(&w, 25); /* what has been closed is looked at no more */
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
+/* Also when small ones follow, and when the request was refused. */
+static void test_memory_is_given_back_while_used(void **state) {
+  (void)state;
+  world w;
+  probe over;
+  world_open(&w);
+  w.config.tx_bytes_max = 400000;
+  world_connect(&w);
+  probe_init(&over, &w, sql_of(300000));
+  assert_int_equal(probe_start(&over), ALOFT_TOO_LARGE);
+  assert_true(held(&w) > MIB / 4);
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB / 4);
+  run_large(&w, "large 3000000");
+  for (unsigned at = 0; at < 25; at++) {
+    run_large(&w, "large 100");
+    pass(&w, 1);
+  }
+  assert_true(held(&w) <= MIB / 4);
+  assert_false(watches(&w));
+  world_close(&w);
+}
+
+static void test_memory_of_many_values(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  world_connect(&w);
+  run_large(&w, "larger 900000"); /* in several blocks, which are made one the next time */
+  assert_true(held(&w) > 3 * MIB);
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB);
+  run_large(&w, "large 100");
+  assert_true(held(&w) <= MIB);
+  world_close(&w);
+}
+
+/* Values that are shown stay, however long they are looked at. */
+static void test_memory_in_use_stays(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  world w;
+  probe p;
+  harness_heap_init(&heap);
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  run_large(&w, "large 3000000");
+  probe_begin(&p, &w, "large 400000");
+  p.stop_after = 1;
+  while (!p.rows)
+    turn(&w);
+  aloft_text text = aloft_tds_text(&p.query, 1);
+  assert_int_equal(text.size, 400000);
+  pass(&w, 45);
+  for (size_t at = 0; at < text.size; at++)
+    assert_int_equal(text.data[at], 'a' + at % 26);
+  p.stop_after = 0;
+  probe_steps(&p);
+  probe_wait(&p);
+  assert_int_equal(p.status, ALOFT_OK);
+  pass(&w, 25);
+  assert_true(held(&w) <= MIB);
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
+/* As large every few seconds: nothing is given back, and nothing taken. */
+static void test_no_heap_for_steady_large(void **state) {
+  (void)state;
+  const alo_sim_faults faults = {0};
+  harness_heap heap;
+  harness_heap_init(&heap);
+  world w;
+  world_open_with(&w, &heap.allocator, 1, &faults);
+  world_connect(&w);
+  uint64_t calls = 0;
+  for (unsigned at = 0; at < 60; at++) {
+    probe p;
+    if (at == 10)
+      calls = heap.allocations + heap.resizes + heap.releases;
+    run_large(&w, at % 2 ? "large 1000000" : "larger 300000");
+    probe_begin(&p, &w, sql_of(300000));
+    probe_wait(&p);
+    pass(&w, 4);
+  }
+  assert_int_equal(heap.allocations + heap.resizes + heap.releases, calls);
+  assert_true(watches(&w));
+  world_close(&w);
+  harness_heap_check(&heap);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_connects),
@@ -845,6 +1141,7 @@ int main(void) {
       cmocka_unit_test(test_opening_cancelled),
       cmocka_unit_test(test_rows),
       cmocka_unit_test(test_values),
+      cmocka_unit_test(test_texts_are_made_once),
       cmocka_unit_test(test_server_error),
       cmocka_unit_test(test_messages),
       cmocka_unit_test(test_rows_skipped),
@@ -855,9 +1152,11 @@ int main(void) {
       cmocka_unit_test(test_undescribed_error),
       cmocka_unit_test(test_unasked),
       cmocka_unit_test(test_accessor_misused),
+      cmocka_unit_test(test_accessor_misused_early),
       cmocka_unit_test(test_value_too_large),
       cmocka_unit_test(test_queries_max),
       cmocka_unit_test(test_tx_bytes_max),
+      cmocka_unit_test(test_tx_bytes_max_alone),
       cmocka_unit_test(test_back_pressure),
       cmocka_unit_test(test_any_split),
       cmocka_unit_test(test_killed_at_every_byte),
@@ -868,6 +1167,11 @@ int main(void) {
       cmocka_unit_test(test_over_libuv),
       cmocka_unit_test(test_each_allocation_fails),
       cmocka_unit_test(test_no_heap_in_steady_state),
+      cmocka_unit_test(test_memory_is_given_back),
+      cmocka_unit_test(test_memory_is_given_back_while_used),
+      cmocka_unit_test(test_memory_of_many_values),
+      cmocka_unit_test(test_memory_in_use_stays),
+      cmocka_unit_test(test_no_heap_for_steady_large),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

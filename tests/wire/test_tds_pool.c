@@ -228,6 +228,53 @@ static void test_connect_fails(void **state) {
   world_close(&w);
 }
 
+static void open_padded(world *w) {
+  world_open(w);
+  w->server.padding = 1200;
+  pool_open(w, 1, 0);
+}
+
+/* The size of the answer to LOGIN7, and where it ends in all that the server says. */
+static size_t measure_login(uint64_t *end) {
+  world w;
+  taking t;
+  open_padded(&w);
+  memset(&t, 0, sizeof t);
+  assert_int_equal(take(&t), ALOFT_OK);
+  while (!w.server.sent)
+    turn(&w);
+  uint64_t before = w.server.sent;
+  assert_int_equal(aloft_wait(w.loop, &t.acquire.op), ALOFT_OK);
+  *end = w.server.sent;
+  world_close(&w);
+  return (size_t)(*end - before);
+}
+
+/* The answer to LOGIN7 fills a block, so that the end is read in the same phase of input: the
+ * connection is dead before the pool hears that it is open. */
+static void test_dead_when_opened(void **state) {
+  (void)state;
+  world w;
+  taking t[2];
+  uint64_t end;
+  size_t size = measure_login(&end);
+  assert_true(size > 2048);
+  open_padded(&w);
+  w.loop->blocks.block_size = size;
+  w.server.kill_at = end;
+  memset(t, 0, sizeof t);
+  assert_int_equal(take(&t[0]), ALOFT_OK);
+  assert_int_equal(take(&t[1]), ALOFT_OK);
+  assert_int_equal(aloft_wait(w.loop, &t[0].acquire.op), ALOFT_LOST);
+  assert_int_equal(w.server.logins, 1);
+  w.server.kill_at = 0;
+  assert_int_equal(aloft_wait(w.loop, &t[1].acquire.op), ALOFT_OK);
+  prove_taken(&w, &t[1]);
+  assert_int_equal(w.server.logins, 2);
+  assert_int_equal(pool_info().connections, 1);
+  world_close(&w);
+}
+
 static void test_refused(void **state) {
   (void)state;
   world w;
@@ -374,6 +421,7 @@ int main(void) {
       cmocka_unit_test(test_given_with_a_query),
       cmocka_unit_test(test_dead_ones_are_replaced),
       cmocka_unit_test(test_connect_fails),
+      cmocka_unit_test(test_dead_when_opened),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_acquisition_given_up),
       cmocka_unit_test(test_closed_at_every_turn),

@@ -17,17 +17,47 @@ void alo_tds_memory_fini(alo_tds_memory *memory) {
   memory->wanted = 0;
 }
 
+static size_t room_of(const alo_tds_memory *memory) {
+  size_t room = 0;
+  for (const alo_tds_block *block = memory->blocks; block; block = block->next) {
+    room += block->room;
+  }
+  return room;
+}
+
+static size_t used_of(const alo_tds_memory *memory) {
+  size_t used = 0;
+  for (const alo_tds_block *block = memory->blocks; block; block = block->next) {
+    used += block->used;
+  }
+  return used;
+}
+
 void alo_tds_memory_reset(alo_tds_memory *memory) {
+  size_t used = used_of(memory);
+  if (used > memory->peak) {
+    memory->peak = used;
+  }
   if (memory->blocks && memory->blocks->next) {
-    size_t room = 0;
-    for (const alo_tds_block *block = memory->blocks; block; block = block->next) {
-      room += block->room;
-    }
+    size_t room = room_of(memory);
     alo_tds_memory_fini(memory);
     memory->wanted = room;
   } else if (memory->blocks) {
     memory->blocks->used = 0;
   }
+}
+
+size_t alo_tds_memory_held(const alo_tds_memory *memory) {
+  size_t room = room_of(memory);
+  return room > memory->wanted ? room : memory->wanted;
+}
+
+void alo_tds_memory_trim(alo_tds_memory *memory, size_t kept) {
+  size_t held = alo_tds_memory_held(memory);
+  if (held > kept && memory->peak < held / 4) {
+    alo_tds_memory_fini(memory);
+  }
+  memory->peak = 0;
 }
 
 /* A new block in front; NULL: no memory. */

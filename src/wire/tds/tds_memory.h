@@ -16,6 +16,7 @@ typedef struct alo_tds_memory {
   const aloft_allocator *heap;
   alo_tds_block *blocks;
   size_t wanted; /* room of the next block at least */
+  size_t peak;   /* most that was in use at a reset, since the last trim */
 } alo_tds_memory;
 
 static inline uint8_t *alo_tds_block_data(alo_tds_block *block) {
@@ -31,8 +32,22 @@ static inline bool alo_tds_memory_used(const alo_tds_memory *memory) {
 /* Everything handed out is free again. */
 void alo_tds_memory_reset(alo_tds_memory *memory);
 
+/* Bytes of room that it has, or is about to take. */
+size_t alo_tds_memory_held(const alo_tds_memory *memory);
+
+/* While nothing is handed out, now and then: gives the room back of which less than a quarter has
+ * been needed since the last time, unless it is at most `kept` bytes. */
+void alo_tds_memory_trim(alo_tds_memory *memory, size_t kept);
+
 /* `size` bytes, not zeroed, with no alignment; NULL: no memory. `size` may be 0. */
 uint8_t *alo_tds_memory_take(alo_tds_memory *memory, size_t size);
+
+/* The last `size` bytes of what was taken last are free again. */
+static inline void alo_tds_memory_return(alo_tds_memory *memory, size_t size) {
+  if (memory->blocks) {
+    memory->blocks->used -= size;
+  }
+}
 
 /* One value whose size is not known yet, at the end of the memory: `size` bytes at `value` (NULL
  * at first) get room for `more`. It may move until alo_tds_memory_keep. NULL: no memory. */

@@ -37,11 +37,23 @@ void alo_tds_reader_close(alo_tds_reader *reader) {
   alo_heap_give(heap, reader->plans, reader->plans_bytes);
   alo_heap_give(heap, reader->cells, reader->cells_bytes);
   alo_heap_give(heap, reader->nulls, reader->nulls_bytes);
+  alo_heap_give(heap, reader->texts, reader->texts_bytes);
   alo_tds_memory_fini(&reader->names);
   alo_tds_memory_fini(&reader->row);
   alo_tds_memory_fini(&reader->large);
   alo_tds_memory_fini(&reader->messages);
   alo_heap_give(heap, reader, sizeof *reader);
+}
+
+bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size) {
+  return alo_tds_memory_held(&reader->row) > size || alo_tds_memory_held(&reader->large) > size;
+}
+
+void alo_tds_reader_trim(alo_tds_reader *reader, size_t kept) {
+  if (!alo_tds_flag(&reader->at, ALO_TDS_HAS_PENDING)) {
+    alo_tds_memory_trim(&reader->row, kept);
+    alo_tds_memory_trim(&reader->large, kept);
+  }
 }
 
 /* ---- errors ---- */
@@ -287,6 +299,37 @@ const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset
 
 char *alo_tds_reader_scratch(alo_tds_reader *reader, size_t size) {
   return (char *)alo_tds_memory_take(&reader->row, size);
+}
+
+void alo_tds_reader_scratch_return(alo_tds_reader *reader, size_t size) {
+  alo_tds_memory_return(&reader->row, size);
+}
+
+/* As many as there may be columns without more memory for those. */
+static bool texts_reserve(alo_tds_reader *reader) {
+  size_t wanted = reader->columns_bytes / sizeof *reader->columns * sizeof *reader->texts;
+  if (wanted <= reader->texts_bytes) {
+    return true;
+  }
+  uint8_t *grown = alo_heap_resize(reader->heap, reader->texts, reader->texts_bytes, wanted);
+  if (!grown) {
+    return false;
+  }
+  memset(grown + reader->texts_bytes, 0, wanted - reader->texts_bytes);
+  reader->texts = (alo_tds_made_text *)(void *)grown;
+  reader->texts_bytes = wanted;
+  return true;
+}
+
+aloft_text *alo_tds_reader_made_text(alo_tds_reader *reader, size_t column) {
+  if (!texts_reserve(reader)) {
+    return NULL;
+  }
+  alo_tds_made_text *made = &reader->texts[column];
+  if (made->row != reader->counters.rows) {
+    *made = (alo_tds_made_text){.row = reader->counters.rows};
+  }
+  return &made->text;
 }
 
 void alo_tds_reader_skip(alo_tds_reader *reader, bool skip) {

@@ -94,10 +94,16 @@ typedef struct alo_tds_loginack {
 
 typedef struct alo_tds_reader alo_tds_reader;
 
-/* Its memory: sizes grow with what is met, bounded by the limits, and stay for reuse.
- * NULL: no memory. */
+/* Its memory: sizes grow with what is met, bounded by the limits, and stay for reuse; those for
+ * values until they are trimmed. NULL: no memory. */
 alo_tds_reader *alo_tds_reader_open(const aloft_allocator *heap, const alo_tds_limits *limits);
 void alo_tds_reader_close(alo_tds_reader *reader);
+
+/* Whether one of its two memories for values, cut ones and large ones, is over `size` bytes. */
+bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size);
+/* Between messages, now and then (inside one it does nothing): gives each of the two back of which
+ * less than a quarter has been needed since the last time, unless it is at most `kept` bytes. */
+void alo_tds_reader_trim(alo_tds_reader *reader, size_t kept);
 
 /* The next event; `*input` is moved forward. Between messages (after END) the next byte begins a
  * new message. A refused allocation is ALO_TDS_BROKEN with reason "out of memory". */
@@ -128,6 +134,11 @@ const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset
 /* Room in row memory for text that an accessor makes of a cell; valid until the next call of
  * next. NULL: no memory. */
 char *alo_tds_reader_scratch(alo_tds_reader *reader, size_t size);
+/* Gives back what of the last scratch was not needed: its last `size` bytes. */
+void alo_tds_reader_scratch_return(alo_tds_reader *reader, size_t size);
+/* Where the accessor remembers the text that it has made of a cell of the current row: absent at
+ * first. Valid until the next call of next. NULL: no memory. */
+aloft_text *alo_tds_reader_made_text(alo_tds_reader *reader, size_t column);
 
 /* From now until END (which ends it) rows are passed over without keeping values, and METADATA,
  * ROW_READY, MESSAGE, RETURN_* are not reported; DONE and ENVCHANGE are (draining after a cancel).

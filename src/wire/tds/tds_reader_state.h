@@ -139,6 +139,12 @@ typedef struct alo_tds_large {
   alo_utf16_cut cut;
 } alo_tds_large;
 
+/* The text made of a cell of the row that was the reader's n-th. */
+typedef struct alo_tds_made_text {
+  uint64_t row; /* n; 0: of none */
+  aloft_text text;
+} alo_tds_made_text;
+
 #define ALO_TDS_TOTAL_NULL    UINT64_MAX
 #define ALO_TDS_TOTAL_UNKNOWN (UINT64_MAX - 1)
 
@@ -155,7 +161,8 @@ struct alo_tds_reader {
   alo_tds_plan *plans;
   alo_tds_cell *cells;
   uint8_t *nulls;
-  size_t columns_bytes, plans_bytes, cells_bytes, nulls_bytes; /* allocated */
+  alo_tds_made_text *texts; /* as soon as one is asked for */
+  size_t columns_bytes, plans_bytes, cells_bytes, nulls_bytes, texts_bytes; /* allocated */
 
   alo_tds_memory names;    /* of columns */
   alo_tds_memory row;      /* cut and moved values, scratch */
