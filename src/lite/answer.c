@@ -329,7 +329,7 @@ static void end_interrupted(alo_lite_connection *connection) {
                              .status = ALO_TDS_DONE_ERROR | transaction};
   release_done(connection, true);
   alo_tds_put_done(&connection->writer, &done);
-  connection->handle = 0;
+  alo_lite_forget_handle(connection);
   connection->lite->counters.stopped++;
   alo_lite_log(connection, "statement stopped by ATTENTION", (aloft_text){NULL, 0});
   connection->attention = false;

@@ -103,6 +103,8 @@ void alo_lite_login(alo_lite_connection *connection, aloft_bytes payload);
 void alo_lite_request(alo_lite_connection *connection, uint8_t type, aloft_bytes payload);
 /* Starts the batch, or answers why not. */
 void alo_lite_start(alo_lite_connection *connection, const alo_batch *batch);
+/* Unprepares what sp_prepexec has prepared, unless the client has been told of it. */
+void alo_lite_forget_handle(alo_lite_connection *connection);
 /* UTF-16LE to allocated UTF-8; absent when there is no memory. */
 aloft_text alo_lite_decode(aloft_bytes utf16);
 void alo_lite_let_go(aloft_text text);
