@@ -10,11 +10,20 @@
 #include "tsql_error.h"
 #include "tsql_text.h"
 
-static uint64_t system_clock(void *context) {
-  (void)context;
+static uint64_t read_system(clockid_t id) {
   struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(id, &now);
   return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t system_wall(void *context) {
+  (void)context;
+  return read_system(CLOCK_REALTIME);
+}
+
+static uint64_t system_steady(void *context) {
+  (void)context;
+  return read_system(CLOCK_MONOTONIC);
 }
 
 static char *copy_text(aloft_text text) {
@@ -96,8 +105,10 @@ aloft_status alo_engine_open(alo_engine **engine, const alo_engine_config *confi
   made->uri = make_uri(config->path);
   made->name = copy_text(config->name.size > 0 ? config->name : name_of(config->path));
   made->server = copy_text(config->server.size > 0 ? config->server : ALOFT_TEXT("lite"));
-  made->wall_clock = config->wall_clock ? config->wall_clock : system_clock;
+  made->wall_clock = config->wall_clock ? config->wall_clock : system_wall;
   made->clock_context = config->clock_context;
+  made->steady_clock = config->steady_clock ? config->steady_clock : system_steady;
+  made->steady_context = config->steady_context;
   made->lock_timeout_ns = config->lock_timeout_ns ? config->lock_timeout_ns : ALOFT_SECONDS(10);
   aloft_status status = ALOFT_NO_MEMORY;
   if (made->uri && made->name && made->server)

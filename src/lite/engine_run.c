@@ -176,7 +176,7 @@ static uint64_t lock_timeout_ns(const alo_session *s) {
 
 /* True when there is still time: the phase is tried again. */
 static bool wait_for_lock(alo_session *s) {
-  uint64_t now = alo_session_clock(s);
+  uint64_t now = s->engine->steady_clock(s->engine->steady_context);
   if (!s->waiting) {
     s->waiting = true;
     s->busy_since = now;
