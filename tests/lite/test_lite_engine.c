@@ -340,6 +340,11 @@ static void test_memory_limit(void **state) {
   expect(f->one, "SELECT DATALENGTH(REPLICATE(CAST('x' AS varchar(max)), 60000000) + 'y')",
          "bigint? / 60000001");
   expect(f->one, "SELECT REPLICATE(CAST('x' AS varchar(max)), 70000000)", "varchar(max)? / !701");
+  /* Nor one row. */
+  expect(f->one,
+         "SELECT REPLICATE(CAST('x' AS varchar(max)), 40000000), REPLICATE(CAST('y' AS "
+         "varchar(max)), 40000000)",
+         "varchar(max)?,varchar(max)? / !701");
   char sql[2048];
   size_t size = (size_t)snprintf(sql, sizeof sql, "SELECT 1 WHERE 'a' IN (''");
   for (int i = 0; i < 20; i++)
