@@ -392,8 +392,7 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
 }
 
 static bool output_full(alo_lite_connection *connection) {
-  if (alo_buffer_size(&connection->out) + alo_buffer_size(&connection->stream.tx) <
-      ALO_LITE_TX_HIGH)
+  if (!alo_lite_is_full(connection))
     return false;
   alo_lite_send(connection);
   if (connection->gone)

@@ -21,7 +21,12 @@ enum {
   ALO_LITE_REQUEST_MAX = 64 << 20, /* bytes of one message */
   ALO_LITE_LOGIN_MAX = 128 << 10,  /* of one before the login is over */
   ALO_LITE_KEPT_MAX = 1 << 20,     /* a larger buffer is freed when it is empty */
-  ALO_LITE_TX_HIGH = 256 << 10     /* output beyond which the engine is not stepped */
+  /* Output beyond which the engine is not stepped, and no request read while none runs. */
+  ALO_LITE_TX_HIGH = 256 << 10,
+  /* Of each of `out` and `stream.tx`: what is just below that, and then one row of at most
+   * ALO_ENGINE_ROW_MAX bytes of UTF-8: 128 MiB as UTF-16, with the headers of packets of 512 bytes
+   * and the lengths of 1,024 columns. */
+  ALO_LITE_OUT_MAX = 136 << 20
 };
 
 typedef struct alo_lite_connection alo_lite_connection;
@@ -90,6 +95,8 @@ void alo_lite_accept(alo_lite *lite);
 void alo_lite_drop(alo_lite_connection *connection);
 /* Ends when the output has left. */
 void alo_lite_drop_later(alo_lite_connection *connection);
+/* So much output waits that no more is to be made. */
+bool alo_lite_is_full(const alo_lite_connection *connection);
 /* What of the answer is in whole packets goes to the stream. */
 void alo_lite_send(alo_lite_connection *connection);
 void alo_lite_protocol_error(alo_lite_connection *connection, const char *reason);
