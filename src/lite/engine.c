@@ -81,6 +81,19 @@ static int open_database(const char *uri, sqlite3 **database) {
   return SQLITE_OK;
 }
 
+static void say_why(const alo_engine *engine, int code, char *error) {
+  int kind = code & 0xFF;
+  if (kind == SQLITE_NOTADB)
+    snprintf(error, 256, "the file is not a database of aloft lite: give another path");
+  else if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM)
+    snprintf(error, 256,
+             "cannot open or create this file: check that its folder exists, and that "
+             "folder and file may be read and written");
+  else
+    snprintf(error, 256, "cannot open the database: %s",
+             engine->keeper ? sqlite3_errmsg(engine->keeper) : sqlite3_errstr(code));
+}
+
 static aloft_status open_keeper(alo_engine *engine, char *error) {
   int code = open_database(engine->uri, &engine->keeper);
   if (code == SQLITE_OK)
@@ -89,11 +102,7 @@ static aloft_status open_keeper(alo_engine *engine, char *error) {
     code = alo_catalogue_open(engine->keeper);
   if (code == SQLITE_OK)
     return ALOFT_OK;
-  if (code == SQLITE_NOTADB)
-    snprintf(error, 256, "the file is not a database of aloft lite: give another path");
-  else
-    snprintf(error, 256, "cannot open the database: %s",
-             engine->keeper ? sqlite3_errmsg(engine->keeper) : sqlite3_errstr(code));
+  say_why(engine, code, error);
   return (code & 0xFF) == SQLITE_NOMEM ? ALOFT_NO_MEMORY : ALOFT_SYSTEM;
 }
 

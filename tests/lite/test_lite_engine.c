@@ -460,7 +460,10 @@ static void test_foreign_file(void **state) {
   assert_non_null(strstr(error, "not a database"));
   config.path = "/nonexistent/folder/x.db";
   assert_int_equal(alo_engine_open(&engine, &config, error), ALOFT_SYSTEM);
-  assert_true(strlen(error) > 0);
+  assert_non_null(strstr(error, "check that its folder exists"));
+  config.path = "/tmp"; /* a folder itself */
+  assert_int_equal(alo_engine_open(&engine, &config, error), ALOFT_SYSTEM);
+  assert_non_null(strstr(error, "check that its folder exists"));
   remove_database(path);
 }
 
