@@ -59,7 +59,8 @@ static void write_out(alo_stream *stream) {
   if (!stream->open)
     return;
   set_interest(stream);
-  if (stream->want_drained && alo_buffer_size(&stream->tx) == 0) {
+  bool stuck = stream->tx_failed && stream->paused;
+  if (stream->want_drained && (alo_buffer_size(&stream->tx) == 0 || stuck)) {
     stream->want_drained = false;
     stream->event(stream, ALO_STREAM_DRAINED);
   }

@@ -11,7 +11,8 @@ enum { ALO_ADDRESSES_MAX = 16, ALO_HOST_MAX = 255 };
 typedef enum alo_stream_event {
   ALO_STREAM_CONNECTED, /* may write; once */
   ALO_STREAM_READABLE,  /* more bytes in `rx` */
-  ALO_STREAM_DRAINED,   /* `tx` has become empty (only with `want_drained`) */
+  ALO_STREAM_DRAINED,   /* `tx` has become empty, or never will while the stream is paused (see
+                           `tx_failed`; nothing else would tell). Only with `want_drained` */
   ALO_STREAM_ENDED      /* the peer closed, or `error`; bytes in `rx` are the last. Once */
 } alo_stream_event;
 

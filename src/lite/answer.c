@@ -329,7 +329,7 @@ static void end_interrupted(alo_lite_connection *connection) {
                              .status = ALO_TDS_DONE_ERROR | transaction};
   release_done(connection, true);
   alo_tds_put_done(&connection->writer, &done);
-  connection->handle = 0;
+  alo_lite_forget_handle(connection);
   connection->lite->counters.stopped++;
   alo_lite_log(connection, "statement stopped by ATTENTION", (aloft_text){NULL, 0});
   connection->attention = false;
@@ -392,8 +392,7 @@ static bool handle(alo_lite_connection *connection, const alo_event *event) {
 }
 
 static bool output_full(alo_lite_connection *connection) {
-  if (alo_buffer_size(&connection->out) + alo_buffer_size(&connection->stream.tx) <
-      ALO_LITE_TX_HIGH)
+  if (!alo_lite_is_full(connection))
     return false;
   alo_lite_send(connection);
   if (connection->gone)

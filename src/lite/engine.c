@@ -10,11 +10,20 @@
 #include "tsql_error.h"
 #include "tsql_text.h"
 
-static uint64_t system_clock(void *context) {
-  (void)context;
+static uint64_t read_system(clockid_t id) {
   struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(id, &now);
   return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t system_wall(void *context) {
+  (void)context;
+  return read_system(CLOCK_REALTIME);
+}
+
+static uint64_t system_steady(void *context) {
+  (void)context;
+  return read_system(CLOCK_MONOTONIC);
 }
 
 static char *copy_text(aloft_text text) {
@@ -72,6 +81,19 @@ static int open_database(const char *uri, sqlite3 **database) {
   return SQLITE_OK;
 }
 
+static void say_why(const alo_engine *engine, int code, char *error) {
+  int kind = code & 0xFF;
+  if (kind == SQLITE_NOTADB)
+    snprintf(error, 256, "the file is not a database of aloft lite: give another path");
+  else if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM)
+    snprintf(error, 256,
+             "cannot open or create this file: check that its folder exists, and that "
+             "folder and file may be read and written");
+  else
+    snprintf(error, 256, "cannot open the database: %s",
+             engine->keeper ? sqlite3_errmsg(engine->keeper) : sqlite3_errstr(code));
+}
+
 static aloft_status open_keeper(alo_engine *engine, char *error) {
   int code = open_database(engine->uri, &engine->keeper);
   if (code == SQLITE_OK)
@@ -80,11 +102,7 @@ static aloft_status open_keeper(alo_engine *engine, char *error) {
     code = alo_catalogue_open(engine->keeper);
   if (code == SQLITE_OK)
     return ALOFT_OK;
-  if (code == SQLITE_NOTADB)
-    snprintf(error, 256, "the file is not a database of aloft lite: give another path");
-  else
-    snprintf(error, 256, "cannot open the database: %s",
-             engine->keeper ? sqlite3_errmsg(engine->keeper) : sqlite3_errstr(code));
+  say_why(engine, code, error);
   return (code & 0xFF) == SQLITE_NOMEM ? ALOFT_NO_MEMORY : ALOFT_SYSTEM;
 }
 
@@ -96,8 +114,10 @@ aloft_status alo_engine_open(alo_engine **engine, const alo_engine_config *confi
   made->uri = make_uri(config->path);
   made->name = copy_text(config->name.size > 0 ? config->name : name_of(config->path));
   made->server = copy_text(config->server.size > 0 ? config->server : ALOFT_TEXT("lite"));
-  made->wall_clock = config->wall_clock ? config->wall_clock : system_clock;
+  made->wall_clock = config->wall_clock ? config->wall_clock : system_wall;
   made->clock_context = config->clock_context;
+  made->steady_clock = config->steady_clock ? config->steady_clock : system_steady;
+  made->steady_context = config->steady_context;
   made->lock_timeout_ns = config->lock_timeout_ns ? config->lock_timeout_ns : ALOFT_SECONDS(10);
   aloft_status status = ALOFT_NO_MEMORY;
   if (made->uri && made->name && made->server)

@@ -81,8 +81,11 @@ typedef struct alo_engine_config {
   aloft_text server; /* [call] @@SERVERNAME; absent: "lite" */
   uint64_t
       lock_timeout_ns; /* BUSY for longer is error 1222; 0: 10 s; SET LOCK_TIMEOUT changes it */
-  uint64_t (*wall_clock)(void *context); /* ns since 1970 UTC; NULL: the system's */
+  uint64_t (*wall_clock)(void *context); /* GETDATE: ns since 1970 UTC; NULL: the system's */
   void *clock_context;
+  /* Waits for locks: ns that never go back; NULL: the system's monotonic clock. */
+  uint64_t (*steady_clock)(void *context);
+  void *steady_context;
 } alo_engine_config;
 
 typedef struct alo_session_config {

@@ -176,7 +176,7 @@ static uint64_t lock_timeout_ns(const alo_session *s) {
 
 /* True when there is still time: the phase is tried again. */
 static bool wait_for_lock(alo_session *s) {
-  uint64_t now = alo_session_clock(s);
+  uint64_t now = s->engine->steady_clock(s->engine->steady_context);
   if (!s->waiting) {
     s->waiting = true;
     s->busy_since = now;
@@ -399,12 +399,16 @@ static void assign_row(alo_session *s) {
 
 static void show_row(alo_session *s) {
   alo_arena_reset(&s->row.arena);
+  size_t size = 0;
   if (ALO_TRY(&s->row))
     alo_rethrow(&s->work, &s->row.error);
   for (size_t i = 0; i < s->plan.column_count; i++) {
     tsql_value value =
         alo_value_load(sqlite3_column_value(s->query, (int)i), s->plan.columns[i].type);
     alo_value_to_engine(&s->row, &value, s->plan.columns[i].type, &s->shown[i]);
+    size += value.null ? 0 : value.text.size;
+    if (size > ALO_ENGINE_ROW_MAX)
+      alo_throw(&s->row, 701);
   }
   alo_event *event = alo_session_push(s, ALO_EVENT_ROW);
   event->columns = s->columns;

@@ -17,6 +17,8 @@ struct alo_engine {
   uint64_t lock_timeout_ns;
   uint64_t (*wall_clock)(void *context);
   void *clock_context;
+  uint64_t (*steady_clock)(void *context);
+  void *steady_context;
   uint64_t last_transaction;
 };
 
@@ -85,7 +87,7 @@ struct alo_session {
   bool own_transaction; /* begun for this statement alone */
   bool savepoint;
   bool may_interrupt;
-  bool waiting; /* BUSY since `busy_since` */
+  bool waiting; /* BUSY since `busy_since` of the steady clock */
   uint64_t busy_since;
 
   /* the session */

@@ -77,6 +77,11 @@ static void free_if_large(alo_buffer *buffer) {
     alo_buffer_fini(buffer);
 }
 
+bool alo_lite_is_full(const alo_lite_connection *connection) {
+  return alo_buffer_size(&connection->out) + alo_buffer_size(&connection->stream.tx) >=
+         ALO_LITE_TX_HIGH;
+}
+
 void alo_lite_send(alo_lite_connection *connection) {
   alo_buffer *out = &connection->out;
   if (connection->writer.failed != ALOFT_OK) { /* no end of it can make it right */
@@ -195,8 +200,22 @@ static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, alo
   }
 }
 
+/* A client that sends requests and does not read their answers: it is not read from until they have
+ * left. While a statement runs reading goes on, for ATTENTION, which makes no output by itself. */
+static bool must_wait(alo_lite_connection *connection) {
+  if (connection->phase != ALO_LITE_IDLE || !alo_lite_is_full(connection))
+    return false;
+  if (connection->stream.tx_failed) { /* they never will */
+    alo_lite_drop(connection);
+    return true;
+  }
+  connection->stream.want_drained = true;
+  alo_stream_pause(&connection->stream, true);
+  return true;
+}
+
 static void take_frames(alo_lite_connection *connection, aloft_bytes *input) {
-  while (!at_end(connection)) {
+  while (!at_end(connection) && !must_wait(connection)) {
     aloft_bytes payload = {NULL, 0};
     alo_tds_frame frame = alo_tds_frames_next(&connection->frames, input, &payload);
     bool known = frame == ALO_TDS_FRAME_END || connection->frames.inside;
@@ -212,7 +231,7 @@ static void take_frames(alo_lite_connection *connection, aloft_bytes *input) {
 
 static void read_in(alo_lite_connection *connection) {
   alo_chain *rx = &connection->stream.rx;
-  while (!at_end(connection) && rx->size) {
+  while (!at_end(connection) && !connection->stream.paused && rx->size) {
     alo_block *block = rx->first;
     aloft_bytes input = {block->data + block->begin, block->end - block->begin};
     size_t size = input.size;
@@ -224,6 +243,16 @@ static void read_in(alo_lite_connection *connection) {
   }
   if (connection->closing) /* nothing of it will be looked at */
     alo_stream_drop(&connection->stream, rx->size);
+}
+
+/* The answers have left, or never will: see must_wait. */
+static void read_again(alo_lite_connection *connection) {
+  if (connection->stream.tx_failed) {
+    alo_lite_drop(connection);
+    return;
+  }
+  alo_stream_pause(&connection->stream, false);
+  read_in(connection);
 }
 
 static void stream_event(alo_stream *stream, alo_stream_event event) {
@@ -240,6 +269,8 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
     free_if_large(&stream->tx);
     if (connection->closing)
       alo_lite_drop(connection);
+    else if (stream->paused)
+      read_again(connection);
     else if (connection->full)
       alo_lite_step_later(connection);
     break;
@@ -271,7 +302,7 @@ static void take_in(alo_lite_connection *connection) {
   lite->next_spid = lite->next_spid == 32767 ? 51 : (uint16_t)(lite->next_spid + 1);
   connection->packet_size = ALO_TDS_PACKET_DEFAULT;
   alo_buffer_init(&connection->message, &lite->loop->heap, ALO_LITE_REQUEST_MAX);
-  alo_buffer_init(&connection->out, &lite->loop->heap, (size_t)256 << 20);
+  alo_buffer_init(&connection->out, &lite->loop->heap, ALO_LITE_OUT_MAX);
   alo_tds_writer_init(&connection->writer, &connection->out, connection->packet_size);
   connection->writer.spid = connection->spid;
   alo_timer_set(&lite->owner, &connection->timer, lite->login_timeout_ns, login_took_too_long);
@@ -283,7 +314,7 @@ static int accept_one(alo_lite *lite) {
   if (!connection)
     return ENOMEM;
   connection->lite = lite;
-  alo_stream_init(&connection->stream, lite->loop, (size_t)256 << 20);
+  alo_stream_init(&connection->stream, lite->loop, ALO_LITE_OUT_MAX);
   connection->stream.event = stream_event;
   bool accepted = alo_stream_accept(&connection->stream, lite->listener);
   if (accepted && lite->counters.open < lite->connections_max) {

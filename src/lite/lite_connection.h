@@ -21,7 +21,12 @@ enum {
   ALO_LITE_REQUEST_MAX = 64 << 20, /* bytes of one message */
   ALO_LITE_LOGIN_MAX = 128 << 10,  /* of one before the login is over */
   ALO_LITE_KEPT_MAX = 1 << 20,     /* a larger buffer is freed when it is empty */
-  ALO_LITE_TX_HIGH = 256 << 10     /* output beyond which the engine is not stepped */
+  /* Output beyond which the engine is not stepped, and no request read while none runs. */
+  ALO_LITE_TX_HIGH = 256 << 10,
+  /* Of each of `out` and `stream.tx`: what is just below that, and then one row of at most
+   * ALO_ENGINE_ROW_MAX bytes of UTF-8: 128 MiB as UTF-16, with the headers of packets of 512 bytes
+   * and the lengths of 1,024 columns. */
+  ALO_LITE_OUT_MAX = 136 << 20
 };
 
 typedef struct alo_lite_connection alo_lite_connection;
@@ -90,6 +95,8 @@ void alo_lite_accept(alo_lite *lite);
 void alo_lite_drop(alo_lite_connection *connection);
 /* Ends when the output has left. */
 void alo_lite_drop_later(alo_lite_connection *connection);
+/* So much output waits that no more is to be made. */
+bool alo_lite_is_full(const alo_lite_connection *connection);
 /* What of the answer is in whole packets goes to the stream. */
 void alo_lite_send(alo_lite_connection *connection);
 void alo_lite_protocol_error(alo_lite_connection *connection, const char *reason);
@@ -103,6 +110,8 @@ void alo_lite_login(alo_lite_connection *connection, aloft_bytes payload);
 void alo_lite_request(alo_lite_connection *connection, uint8_t type, aloft_bytes payload);
 /* Starts the batch, or answers why not. */
 void alo_lite_start(alo_lite_connection *connection, const alo_batch *batch);
+/* Unprepares what sp_prepexec has prepared, unless the client has been told of it. */
+void alo_lite_forget_handle(alo_lite_connection *connection);
 /* UTF-16LE to allocated UTF-8; absent when there is no memory. */
 aloft_text alo_lite_decode(aloft_bytes utf16);
 void alo_lite_let_go(aloft_text text);

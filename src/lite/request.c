@@ -24,10 +24,16 @@ void alo_lite_let_go(aloft_text text) {
 
 /* ---- SQLBatch ---- */
 
+void alo_lite_forget_handle(alo_lite_connection *connection) {
+  if (connection->handle)
+    alo_prepared_remove(&connection->prepared, connection->handle);
+  connection->handle = 0;
+}
+
 void alo_lite_start(alo_lite_connection *connection, const alo_batch *batch) {
   aloft_status status = alo_session_start(connection->session, batch);
   if (status != ALOFT_OK)
-    connection->handle = 0;
+    alo_lite_forget_handle(connection);
   switch (status) {
   case ALOFT_OK:
     connection->procedure = batch->kind == ALO_BATCH_EXECUTESQL;

@@ -26,10 +26,20 @@ static void release(alo_lite *lite) {
   free(lite);
 }
 
+static uint64_t loop_clock(void *context) {
+  alo_driver *driver = context;
+  return driver->methods->now(driver);
+}
+
 /* Its errors do not name the file. */
 static aloft_status open_engine(alo_lite *lite, const alo_engine_config *config, char *error) {
   char reason[256] = "no memory";
-  aloft_status status = alo_engine_open(&lite->engine, config, reason);
+  alo_engine_config own = *config;
+  if (!own.steady_clock) {
+    own.steady_clock = loop_clock;
+    own.steady_context = lite->loop->driver;
+  }
+  aloft_status status = alo_engine_open(&lite->engine, &own, reason);
   if (status != ALOFT_OK)
     snprintf(error, 256, "%.100s: %.150s", config->path, reason);
   return status;

@@ -21,7 +21,7 @@ typedef struct alo_lite_counters {
 } alo_lite_counters;
 
 typedef struct alo_lite_config {
-  alo_engine_config engine;
+  alo_engine_config engine;  /* its steady clock, when NULL, is the loop's */
   aloft_text user, password; /* [call] */
   alo_address address;       /* port 0: any */
   uint32_t connections_max;  /* 0: 1,024 */

@@ -91,7 +91,10 @@ static void wrong_files(void **state) {
   (void)state;
   expect_refusal(LITE(":memory:", "--user", "u", "--password-file", "/nonexistent/p"), NULL, 2,
                  "/nonexistent/p");
-  expect_refusal(LITE("/nonexistent/a.db", "--user", "u"), password, 3, "/nonexistent/a.db");
+  expect_refusal(
+      LITE("/nonexistent/a.db", "--user", "u"), password, 3,
+      "/nonexistent/a.db: cannot open or create this file: check that its folder exists, "
+      "and that folder and file may be read and written");
   expect_refusal(LITE(folder, "--user", "u"), password, 3, folder);
   expect_refusal(LITE(in_folder("text", "this is a text and no database, which is longer than a "
                                         "header of SQLite's: a hundred bytes are needed for it"),

@@ -10,15 +10,25 @@
 
 uint64_t script_now = UINT64_C(1709210096123456700);
 
+uint64_t script_steady = UINT64_C(5000000000);
+
 static uint64_t clock_now(void *context) {
   (void)context;
   return script_now;
 }
 
+static uint64_t clock_steady(void *context) {
+  (void)context;
+  return script_steady;
+}
+
 alo_engine *script_engine(const char *path) {
   alo_engine *engine = NULL;
   char error[256];
-  alo_engine_config config = {.path = path, .name = ALOFT_TEXT("test"), .wall_clock = clock_now};
+  alo_engine_config config = {.path = path,
+                              .name = ALOFT_TEXT("test"),
+                              .wall_clock = clock_now,
+                              .steady_clock = clock_steady};
   if (alo_engine_open(&engine, &config, error) != ALOFT_OK) {
     fprintf(stderr, "open: %s\n", error);
     abort();

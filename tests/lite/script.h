@@ -27,9 +27,10 @@ bool script_run(script_output *script, alo_session *session, const char *sql);
 bool script_start(script_output *script, alo_session *session, const alo_batch *batch);
 bool script_continue(script_output *script, alo_session *session);
 
-/* An engine on a database in memory with a clock that stands at 2024-02-29 12:34:56.1234567. */
+/* An engine on a database in memory with clocks that stand still: `script_now` of the wall at
+ * 2024-02-29 12:34:56.1234567, and `script_steady`. */
 alo_engine *script_engine(const char *path);
 alo_session *script_session(alo_engine *engine);
-extern uint64_t script_now;
+extern uint64_t script_now, script_steady;
 
 #endif

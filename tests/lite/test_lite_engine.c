@@ -204,16 +204,41 @@ static void test_busy_too_long(void **state) {
   expect(f.one, "CREATE TABLE t(a int)", "");
   expect(f.one, "BEGIN TRAN; INSERT t VALUES (1)", "begun / #1");
   assert_true(script_run(&out, f.two, "INSERT t VALUES (2)"));
-  script_now += ALOFT_SECONDS(11);
+  script_steady += ALOFT_SECONDS(11);
   assert_false(script_continue(&out, f.two));
   assert_string_equal(out.text, "busy / !1222");
   expect(f.two, "SET LOCK_TIMEOUT 0; INSERT t VALUES (2); SELECT @@ERROR", "!1222 / int / 1222");
   assert_true(script_run(&out, f.two, "SET LOCK_TIMEOUT -1; INSERT t VALUES (2)"));
-  script_now += ALOFT_SECONDS(1000);
+  script_steady += ALOFT_SECONDS(1000);
   assert_true(script_continue(&out, f.two));
   alo_session_stop(f.two);
   assert_false(script_continue(&out, f.two));
   assert_string_equal(out.text, "busy / busy / interrupted");
+  expect(f.one, "ROLLBACK", "rolled back");
+  close_file(&f, path);
+}
+
+/* The wall's clock may be set while a session waits: GETDATE shows it, the wait does not. */
+static void test_busy_while_the_clock_is_set(void **state) {
+  (void)state;
+  fixture f;
+  static script_output two;
+  char path[256];
+  const uint64_t wall = script_now;
+  open_file(&f, path, sizeof path, "clock");
+  expect(f.one, "CREATE TABLE t(a int)", "");
+  expect(f.one, "BEGIN TRAN; INSERT t VALUES (1)", "begun / #1");
+  assert_true(script_run(&two, f.two, "INSERT t VALUES (2)"));
+  script_now = wall - ALOFT_SECONDS(86400);
+  assert_true(script_continue(&two, f.two));
+  script_now = wall + ALOFT_SECONDS(86400);
+  expect(f.one, "SELECT CONVERT(varchar(10), GETDATE(), 120)", "varchar(10) / 2024-03-01");
+  script_steady += ALOFT_SECONDS(10) - 1;
+  assert_true(script_continue(&two, f.two));
+  script_steady += 1;
+  assert_false(script_continue(&two, f.two));
+  assert_string_equal(two.text, "busy / busy / busy / !1222");
+  script_now = wall;
   expect(f.one, "ROLLBACK", "rolled back");
   close_file(&f, path);
 }
@@ -315,6 +340,11 @@ static void test_memory_limit(void **state) {
   expect(f->one, "SELECT DATALENGTH(REPLICATE(CAST('x' AS varchar(max)), 60000000) + 'y')",
          "bigint? / 60000001");
   expect(f->one, "SELECT REPLICATE(CAST('x' AS varchar(max)), 70000000)", "varchar(max)? / !701");
+  /* Nor one row. */
+  expect(f->one,
+         "SELECT REPLICATE(CAST('x' AS varchar(max)), 40000000), REPLICATE(CAST('y' AS "
+         "varchar(max)), 40000000)",
+         "varchar(max)?,varchar(max)? / !701");
   char sql[2048];
   size_t size = (size_t)snprintf(sql, sizeof sql, "SELECT 1 WHERE 'a' IN (''");
   for (int i = 0; i < 20; i++)
@@ -430,7 +460,10 @@ static void test_foreign_file(void **state) {
   assert_non_null(strstr(error, "not a database"));
   config.path = "/nonexistent/folder/x.db";
   assert_int_equal(alo_engine_open(&engine, &config, error), ALOFT_SYSTEM);
-  assert_true(strlen(error) > 0);
+  assert_non_null(strstr(error, "check that its folder exists"));
+  config.path = "/tmp"; /* a folder itself */
+  assert_int_equal(alo_engine_open(&engine, &config, error), ALOFT_SYSTEM);
+  assert_non_null(strstr(error, "check that its folder exists"));
   remove_database(path);
 }
 
@@ -761,6 +794,7 @@ int main(void) {
       TEST(test_column_flags),
       cmocka_unit_test(test_busy),
       cmocka_unit_test(test_busy_too_long),
+      cmocka_unit_test(test_busy_while_the_clock_is_set),
       TEST(test_busy_in_memory),
       TEST(test_interrupt),
       TEST(test_stop_between_rows),

@@ -565,6 +565,54 @@ static void prepared_statements_have_a_limit(void **state) {
   world_close(&world);
 }
 
+enum { UNTOLD = ALO_PREPARED_MAX + 76 };
+
+static void prepare_and_execute(lite_peer *peer, const char *sql, int count) {
+  call_begin(peer, ALO_TDS_SP_PREPEXEC);
+  put_prepare(peer, NULL, sql);
+  for (int i = 0; i < count; i++)
+    put_int(peer, "", false, i);
+  peer_clear(peer);
+  peer_flush(peer);
+}
+
+static void expect_handle(lite_peer *peer, int handle) {
+  char lines[128];
+  snprintf(lines, sizeof lines, "status 0\nvalue @handle int|%d\ndone FE 0000 0 0\nend\n", handle);
+  call_begin(peer, ALO_TDS_SP_PREPARE);
+  put_prepare(peer, NULL, "SELECT 1 AS a");
+  call_expect(peer, lines);
+}
+
+/* A client cannot unprepare what it has not been told of: lite does. */
+static void prepared_statements_untold(void **state) {
+  lite_world world;
+  lite_peer peer;
+  (void)state;
+  world_open(&world, WORLD_SIM, 0, NULL, NULL);
+  peer_open(&peer, &world);
+  peer_login(&peer);
+  for (int i = 0; i < UNTOLD; i++) {
+    prepare_and_execute(&peer, "WAITFOR DELAY '10:00:00'", 0);
+    peer_attention(&peer);
+    assert_string_equal(peer_wait(&peer, 2), "done FE 0002 0 0\nend\ndone FD 0020 0 0\nend\n");
+  }
+  expect_handle(&peer, UNTOLD + 1);
+  for (int i = 0; i < UNTOLD; i++) {
+    prepare_and_execute(&peer, "SELECT 1 AS a", ALO_ENGINE_PARAMETERS_MAX + 1);
+    assert_non_null(strstr(peer_wait(&peer, 1), "error 8003 "));
+  }
+  expect_handle(&peer, 2 * UNTOLD + 2);
+  /* One that has been told stays. */
+  prepare_and_execute(&peer, "SELECT 1 AS a", 0);
+  assert_non_null(strstr(peer_wait(&peer, 1), "value @handle int|"));
+  call_begin(&peer, ALO_TDS_SP_UNPREPARE);
+  put_int(&peer, "", false, 2 * UNTOLD + 3);
+  call_expect(&peer, "status 0\ndone FE 0000 0 0\nend\n");
+  peer_close(&peer);
+  world_close(&world);
+}
+
 /* ---- transactions and resets ---- */
 
 static bool in_transaction(const lite_client *client) {
@@ -862,6 +910,7 @@ int main(void) {
       cmocka_unit_test(failing_calls),
       cmocka_unit_test(prepared_statements),
       cmocka_unit_test(prepared_statements_have_a_limit),
+      cmocka_unit_test(prepared_statements_untold),
       cmocka_unit_test(transactions),
       cmocka_unit_test(transaction_requests),
       cmocka_unit_test(resets),

@@ -211,6 +211,202 @@ static void late_output_and_waitfor(void **state) {
   close_world(&world, &peer);
 }
 
+/* ---- requests that are answered at once, by a client that does not read ---- */
+
+enum { FLOOD = 200000, FLOOD_KINDS = 7, FLOOD_MEMORY_MAX = 2 << 20 };
+
+static void call_begin(lite_peer *peer, const char *name) {
+  alo_tds_message_begin(&peer->writer, ALO_TDS_RPC, 0);
+  alo_tds_put_headers(&peer->writer, 0);
+  alo_tds_put_us_varchar(&peer->writer, aloft_text_of(name));
+  alo_tds_put_u16(&peer->writer, 0);
+}
+
+static void put_int(lite_peer *peer, const char *name, bool output, int64_t value) {
+  static const alo_tds_type type = {.token = ALO_TDS_INTN, .size = 4};
+  alo_tds_put_b_varchar(&peer->writer, aloft_text_of(name));
+  alo_tds_put_u8(&peer->writer, output);
+  alo_tds_put_type(&peer->writer, &type);
+  alo_tds_put_int64(&peer->writer, &type, value);
+}
+
+static void put_text(lite_peer *peer, const char *text) {
+  static const alo_tds_type type = {.token = ALO_TDS_NVARCHAR, .size = 8000};
+  alo_tds_put_b_varchar(&peer->writer, ALOFT_TEXT(""));
+  alo_tds_put_u8(&peer->writer, 0);
+  alo_tds_put_type(&peer->writer, &type);
+  alo_tds_put_text(&peer->writer, &type, aloft_text_of(text));
+}
+
+static void put_prepare(lite_peer *peer, int handle, FILE *wanted) {
+  call_begin(peer, "sp_prepare");
+  put_int(peer, "@h", true, 0);
+  put_text(peer, "");
+  put_text(peer, "SELECT 1");
+  fprintf(wanted, "status 0\nvalue @h int|%d\ndone FE 0000 0 0\nend\n", handle);
+}
+
+static void put_too_many(lite_peer *peer, FILE *wanted) {
+  call_begin(peer, "sp_executesql");
+  put_text(peer, "SELECT 1");
+  put_text(peer, "");
+  for (int i = 0; i <= ALO_ENGINE_PARAMETERS_MAX; i++)
+    put_int(peer, "", false, i);
+  fprintf(wanted, "error 8003 16 1 1 The incoming request has too many parameters. The server "
+                  "supports a maximum of 2100 parameters.|lite|\ndone FD 0002 0 0\nend\n");
+}
+
+/* The `i`th request, and what it is to be answered. */
+static void put_request(lite_peer *peer, int i, FILE *wanted) {
+  int handle = i / FLOOD_KINDS + 1;
+  switch (i % FLOOD_KINDS) {
+  case 0:
+    put_prepare(peer, handle, wanted);
+    break;
+  case 1:
+    alo_tds_message_begin(&peer->writer, ALO_TDS_ATTENTION, 0);
+    fputs(KNOWN, wanted);
+    break;
+  case 2:
+    call_begin(peer, "sp_none");
+    fputs("error 40510 16 1 1 Procedure 'sp_none' is not supported by lite: use sp_executesql, "
+          "sp_prepare, sp_prepexec, sp_execute or sp_unprepare.|lite|\ndone FD 0002 0 0\nend\n",
+          wanted);
+    break;
+  case 3:
+    call_begin(peer, "sp_execute");
+    put_int(peer, "", false, FLOOD + i);
+    fprintf(wanted,
+            "error 8179 16 1 1 Could not find prepared statement with handle %d.|lite|\n"
+            "done FD 0002 0 0\nend\n",
+            FLOOD + i);
+    break;
+  case 4:
+    alo_tds_message_begin(&peer->writer, ALO_TDS_SQL_BATCH, ALO_TDS_STATUS_IGNORE);
+    fputs("done FD 0002 0 0\nend\n", wanted);
+    break;
+  case 5:
+    call_begin(peer, "sp_unprepare");
+    put_int(peer, "", false, handle);
+    fputs("status 0\ndone FE 0000 0 0\nend\n", wanted);
+    break;
+  default:
+    if (i % 500 == 0) {
+      put_too_many(peer, wanted);
+    } else {
+      alo_tds_message_begin(&peer->writer, ALO_TDS_ATTENTION, 0);
+      fputs(KNOWN, wanted);
+    }
+    break;
+  }
+  peer_flush(peer);
+}
+
+/* All that the server has for its one connection. */
+static void expect_little_memory(const lite_world *world) {
+  const alo_lite_connection *connection = world->lite->connections;
+  assert_true(held(world) <= ALO_LITE_TX_HIGH + 4096);
+  assert_true(connection->out.room + connection->stream.tx.room + connection->message.room <=
+              FLOOD_MEMORY_MAX);
+  assert_true(connection->stream.rx.size <= world->loop->blocks.block_size);
+}
+
+static void flood(world_network network, uint64_t seed, const alo_sim_faults *faults, int count) {
+  lite_world world;
+  lite_peer peer;
+  char *text;
+  size_t size;
+  FILE *wanted = open_memstream(&text, &size);
+  assert_non_null(wanted);
+  world_open(&world, network, seed, faults, NULL);
+  peer_open(&peer, &world);
+  peer_login(&peer);
+  alo_stream_pause(&peer.stream, true);
+  for (int i = 0; i < count; i++)
+    put_request(&peer, i, wanted);
+  fclose(wanted);
+  for (int i = 0; i < 2000; i++) {
+    assert_int_equal(aloft_loop_turn(world.loop, 0), ALOFT_OK);
+    expect_little_memory(&world);
+  }
+  assert_true(alo_buffer_size(&peer.stream.tx) > 0); /* the server does not take it */
+  alo_stream_pause(&peer.stream, false);
+  while (peer.seen.ends < (uint64_t)count) {
+    world_turn(&world);
+    expect_little_memory(&world);
+    assert_false(peer.ended);
+  }
+  assert_string_equal(peer.seen.text, text);
+  free(text);
+  expect_works(&peer);
+  close_world(&world, &peer);
+}
+
+static void a_flood_of_requests(void **state) {
+  const alo_sim_faults faults = {
+      .short_read = 300, .split_write = 300, .full = 100, .delay_ns = ALOFT_MICROSECONDS(300)};
+  (void)state;
+  flood(WORLD_UV, 0, NULL, FLOOD);
+  flood(WORLD_SIM, 1, NULL, FLOOD);
+  for (uint64_t seed = 1; seed <= 20; seed++)
+    flood(WORLD_SIM, seed, &faults, FLOOD / 20);
+}
+
+/* Reading has stopped: that the client is gone shows in writing alone. */
+static void a_flood_and_away(void **state) {
+  (void)state;
+  for (int network = WORLD_UV; network <= WORLD_SIM; network++) {
+    lite_world world;
+    lite_peer peer;
+    FILE *wanted = fopen("/dev/null", "w");
+    assert_non_null(wanted);
+    world_open(&world, (world_network)network, 1, NULL, NULL);
+    peer_open(&peer, &world);
+    peer_login(&peer);
+    alo_stream_pause(&peer.stream, true);
+    for (int i = 0; i < FLOOD; i++)
+      put_request(&peer, i, wanted);
+    fclose(wanted);
+    settle(&world);
+    assert_true(world.lite->connections->stream.paused);
+    alo_stream_close(&peer.stream);
+    for (int turns = 0; world_counters(&world).open; turns++) {
+      assert_true(turns < 5000);
+      assert_int_equal(aloft_loop_turn(world.loop, ALOFT_MILLISECONDS(5)), ALOFT_OK);
+    }
+    close_world(&world, &peer);
+  }
+}
+
+/* The largest row there may be goes through lite's buffers in the smallest packets, and one that is
+ * larger is an error. */
+static void the_largest_row(void **state) {
+  const alo_tds_login login = {.user = ALOFT_TEXT(WORLD_USER),
+                               .password = ALOFT_TEXT(WORLD_PASSWORD),
+                               .packet_size = ALO_TDS_PACKET_MIN};
+  lite_world world;
+  lite_peer peer;
+  char sql[128];
+  (void)state;
+  world_open(&world, WORLD_UV, 0, NULL, NULL);
+  peer_open(&peer, &world);
+  peer_prelogin(&peer, ALO_TDS_ENCRYPT_NOT_SUP);
+  peer_send_login(&peer, &login);
+  peer_wait(&peer, 1);
+  uint64_t before = peer.bytes;
+  snprintf(sql, sizeof sql, "SELECT REPLICATE(CAST(N'x' AS nvarchar(max)), %d) AS a",
+           ALO_ENGINE_ROW_MAX);
+  peer_batch(&peer, sql);
+  assert_non_null(strstr(peer.seen.text, "done FD 0010 193 1\nend\n"));
+  assert_true(peer.bytes - before > 2 * (uint64_t)ALO_ENGINE_ROW_MAX);
+  snprintf(sql, sizeof sql, "SELECT REPLICATE(CAST(N'x' AS nvarchar(max)), %d) AS a, N'y' AS b",
+           ALO_ENGINE_ROW_MAX);
+  peer_batch(&peer, sql);
+  assert_non_null(strstr(peer.seen.text, "error 701 "));
+  expect_works(&peer);
+  close_world(&world, &peer);
+}
+
 /* What a large answer or request needed is not kept. */
 static void large_buffers_are_freed(void **state) {
   static char sql[3 << 20];
@@ -550,10 +746,16 @@ static void two_writers(void **state) {
   assert_int_equal(waiter.seen.ends, 0);
   peer_batch(&holder, "COMMIT");
   assert_string_equal(peer_wait(&waiter, 1), "done FD 0010 195 1\nend\n");
-  /* Never free: 1222, after the time and not before. */
+  /* Never free: 1222, after the time and not before, whatever the wall's clock is set to. */
   peer_batch(&holder, "BEGIN TRAN INSERT INTO n VALUES (102)");
   uint64_t begun = world.driver->methods->now(world.driver);
-  peer_batch(&waiter, "SET LOCK_TIMEOUT 2000 INSERT INTO n VALUES (103)");
+  peer_clear(&waiter);
+  peer_send_batch(&waiter, "SET LOCK_TIMEOUT 2000 INSERT INTO n VALUES (103)", 0);
+  for (int i = 0; i < 20; i++) {
+    world_turn(&world);
+    world.clock_ns -= ALOFT_SECONDS(3600);
+  }
+  peer_wait(&waiter, 1);
   uint64_t took = world.driver->methods->now(world.driver) - begun;
   assert_non_null(strstr(waiter.seen.text, "error 1222 16 "));
   assert_in_range(took, ALOFT_MILLISECONDS(1900), ALOFT_MILLISECONDS(3000));
@@ -691,6 +893,9 @@ int main(void) {
       cmocka_unit_test(while_parked_on_a_lock),
       cmocka_unit_test(while_output_is_full),
       cmocka_unit_test(late_output_and_waitfor),
+      cmocka_unit_test(a_flood_of_requests),
+      cmocka_unit_test(a_flood_and_away),
+      cmocka_unit_test(the_largest_row),
       cmocka_unit_test(large_buffers_are_freed),
       cmocka_unit_test(crossing_the_end),
       cmocka_unit_test(at_any_moment),

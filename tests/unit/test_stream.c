@@ -168,6 +168,14 @@ static void test_failed_output_while_paused(void **state) {
     assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   assert_int_equal(w->ended, 0);
   assert_int_equal(w->readable, before);
+  assert_int_equal(w->drained, 0);
+  w->client.want_drained = true; /* who waits for that is told that it is in vain, once */
+  for (int i = 0; i < 3; i++) {
+    put(&w->client, "y");
+    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+  }
+  assert_int_equal(w->drained, 1);
+  assert_true(alo_buffer_size(&w->client.tx) > 0);
   alo_stream_pause(&w->client, false);
   HARNESS_TURN_UNTIL(w->at.loop, w->ended);
   assert_int_equal(w->read_at_end, 6);
