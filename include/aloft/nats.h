@@ -62,7 +62,7 @@ typedef struct aloft_nats_config {
   uint32_t deliveries_max;          /* parsed before their callbacks run; 0: 4,096. Reading waits
                                        at it */
   /* Called on the loop for each event, with its error (NULL for CONNECTED and LAME_DUCK). Of ERROR
-   * and DROPPED at most 8 wait beyond deliveries_max; more are counted in events_dropped. */
+   * and DROPPED at most 32 wait; more are counted in events_dropped. */
   void (*event)(aloft_nats *nats, aloft_nats_event event, const aloft_error *error, void *context);
   void *context; /* until close */
 } aloft_nats_config;

@@ -39,20 +39,35 @@ enum {
                                   rest for PING, PONG and CONNECT */
 };
 
-/* A message or an event on its way to its callback, in the completion queue. */
+/* A message on its way to its callback, in the completion queue. */
 typedef struct alo_nats_delivery alo_nats_delivery;
 struct alo_nats_delivery {
   aloft_item item;
   aloft_nats *nats;
   alo_nats_delivery *next_free;
-  aloft_nats_subscription *subscription; /* NULL: an event */
+  aloft_nats_subscription *subscription;
   aloft_nats_message message;
+};
+
+/* Deliveries are made as many at a time: the first with the first subscription, so that as many
+ * messages may wait together without a heap call. */
+enum { ALO_NATS_SLAB = 96 };
+typedef struct alo_nats_slab alo_nats_slab;
+struct alo_nats_slab {
+  alo_nats_slab *next;
+  alo_nats_delivery deliveries[ALO_NATS_SLAB];
+};
+
+/* An event on its way to its callback, in the completion queue. */
+typedef struct alo_nats_notice {
+  aloft_item item;
+  aloft_nats *nats;
   aloft_nats_event event;
   bool failed;   /* the event has an error */
-  bool embedded; /* in the connection, not of the free list */
+  bool embedded; /* in the connection, not of the heap */
   aloft_error error;
   char text[ALO_NATS_ERROR_MAX / 2];
-};
+} alo_nats_notice;
 
 /* What happens once in a connection's life is told whatever the memory: connected, lame duck,
  * disconnected. */
@@ -107,6 +122,8 @@ struct aloft_nats {
   size_t inbox_size; /* without the token */
 
   alo_nats_delivery *free_deliveries;
+  alo_nats_slab *slabs;
+  uint32_t notices;         /* queued */
   uint32_t deliveries;      /* queued */
   uint32_t deliveries_peak; /* since the last look at what can be given back */
   uint32_t unsubs_missed;   /* there was no room for them */
@@ -123,7 +140,7 @@ struct aloft_nats {
   char failure_text[ALO_NATS_ERROR_MAX];
   char refusal_text[ALO_NATS_ERROR_MAX];
   char inbox_refused_text[ALO_NATS_ERROR_MAX / 2];
-  alo_nats_delivery moments[ALO_NATS_MOMENTS];
+  alo_nats_notice moments[ALO_NATS_MOMENTS];
 
   uint64_t messages_in, messages_out, bytes_in, bytes_out, replies_unmatched;
   uint64_t messages_unmatched, headers_malformed, publications_dropped, events_dropped;
@@ -193,6 +210,8 @@ aloft_nats_subscription *alo_nats_subscription_of(aloft_op *op);
 void alo_nats_show(aloft_nats_subscription *subscription, const aloft_nats_message *message);
 
 /* ---- nats_deliver.c ---- */
+/* False: memory is out. */
+bool alo_nats_deliveries_ready(aloft_nats *nats);
 /* A place in the completion queue; false when deliveries_max are queued or memory is out. */
 bool alo_nats_deliveries_room(aloft_nats *nats);
 void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,

@@ -5,52 +5,45 @@
 
 #include "heap.h"
 
-/* Events that may be queued beyond what the messages have taken. */
-enum { EVENTS_BEYOND = 8 };
+/* Events that may be queued; more are counted as dropped. */
+enum { NOTICES_MAX = 32 };
 
 static void run_delivery(alo_ops *ops, aloft_item *item);
+static void run_notice(alo_ops *ops, aloft_item *item);
 
 static const alo_item_kind delivery_kind = {run_delivery};
+static const alo_item_kind notice_kind = {run_notice};
 
-static alo_nats_delivery *take(aloft_nats *nats) {
-  alo_nats_delivery *delivery = nats->free_deliveries;
-  if (delivery) {
-    nats->free_deliveries = delivery->next_free;
-  } else {
-    delivery = alo_heap_take(&nats->loop->heap, sizeof *delivery);
-    if (!delivery)
-      return NULL;
-  }
-  delivery->item.kind = &delivery_kind;
-  delivery->nats = nats;
-  nats->deliveries++;
-  if (nats->deliveries_peak < nats->deliveries)
-    nats->deliveries_peak = nats->deliveries;
-  return delivery;
-}
-
-static void give(alo_nats_delivery *delivery) {
-  aloft_nats *nats = delivery->nats;
-  if (delivery->embedded)
-    return;
+static void give(aloft_nats *nats, alo_nats_delivery *delivery) {
   delivery->next_free = nats->free_deliveries;
   nats->free_deliveries = delivery;
-  nats->deliveries--;
 }
 
-/* One is made ahead, so that a message never finds none. */
+bool alo_nats_deliveries_ready(aloft_nats *nats) {
+  if (nats->free_deliveries)
+    return true;
+  alo_nats_slab *slab = alo_heap_take(&nats->loop->heap, sizeof *slab);
+  if (!slab)
+    return false;
+  slab->next = nats->slabs;
+  nats->slabs = slab;
+  for (int i = ALO_NATS_SLAB - 1; i >= 0; i--) {
+    slab->deliveries[i].item.kind = &delivery_kind;
+    slab->deliveries[i].nats = nats;
+    give(nats, &slab->deliveries[i]);
+  }
+  return true;
+}
+
+/* They are made ahead, so that a message never finds none. Where nothing is subscribed to there is
+ * nothing to deliver. */
 bool alo_nats_deliveries_room(aloft_nats *nats) {
   if (nats->deliveries >= nats->deliveries_max)
     return false;
-  if (nats->free_deliveries)
+  if (nats->subscriptions.count == 0 || alo_nats_deliveries_ready(nats))
     return true;
-  alo_nats_delivery *delivery = take(nats);
-  if (!delivery) {
-    alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory to deliver a message");
-    return false;
-  }
-  give(delivery);
-  return true;
+  alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory to deliver a message");
+  return false;
 }
 
 void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block) {
@@ -64,9 +57,11 @@ void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo
 
 void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
                       const alo_nats_event *event, alo_block *block) {
-  alo_nats_delivery *delivery = take(nats);
-  if (!delivery)
-    return; /* deliveries_room has made one */
+  alo_nats_delivery *delivery = nats->free_deliveries; /* deliveries_room has seen to it */
+  nats->free_deliveries = delivery->next_free;
+  nats->deliveries++;
+  if (nats->deliveries_peak < nats->deliveries)
+    nats->deliveries_peak = nats->deliveries;
   delivery->subscription = subscription;
   alo_block_hold(block);
   alo_nats_view(&delivery->message, event, block);
@@ -79,15 +74,13 @@ void alo_nats_make_printable(char *text, size_t size) {
       text[i] = '?';
 }
 
-static alo_nats_delivery *embedded(aloft_nats *nats, unsigned moment) {
-  alo_nats_delivery *delivery = &nats->moments[moment];
-  delivery->item.kind = &delivery_kind;
-  delivery->nats = nats;
-  delivery->embedded = true;
-  return delivery;
+static alo_nats_notice *embedded(aloft_nats *nats, unsigned moment) {
+  alo_nats_notice *notice = &nats->moments[moment];
+  notice->embedded = true;
+  return notice;
 }
 
-static alo_nats_delivery *take_for_event(aloft_nats *nats, aloft_nats_event event) {
+static alo_nats_notice *take_notice(aloft_nats *nats, aloft_nats_event event) {
   switch (event) {
   case ALOFT_NATS_CONNECTED:
     return embedded(nats, 0);
@@ -99,74 +92,83 @@ static alo_nats_delivery *take_for_event(aloft_nats *nats, aloft_nats_event even
   case ALOFT_NATS_DROPPED:
     break;
   }
-  return nats->deliveries < (uint64_t)nats->deliveries_max + EVENTS_BEYOND ? take(nats) : NULL;
+  if (nats->notices == NOTICES_MAX)
+    return NULL;
+  alo_nats_notice *notice = alo_heap_take(&nats->loop->heap, sizeof *notice);
+  nats->notices += notice != NULL;
+  return notice;
 }
 
 void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error) {
   if (!nats->event)
     return;
-  alo_nats_delivery *delivery = take_for_event(nats, event);
-  if (!delivery) {
+  alo_nats_notice *notice = take_notice(nats, event);
+  if (!notice) {
     nats->events_dropped++;
     return;
   }
-  delivery->subscription = NULL;
-  delivery->event = event;
-  delivery->failed = error != NULL;
+  notice->item.kind = &notice_kind;
+  notice->nats = nats;
+  notice->event = event;
+  notice->failed = error != NULL;
   if (error) {
-    delivery->error = *error;
+    notice->error = *error;
     size_t size = error->message.size;
-    if (size > sizeof delivery->text)
-      size = sizeof delivery->text;
-    memcpy(delivery->text, error->message.data, size);
-    alo_nats_make_printable(delivery->text, size);
-    delivery->error.message = (aloft_text){delivery->text, size};
+    if (size > sizeof notice->text)
+      size = sizeof notice->text;
+    memcpy(notice->text, error->message.data, size);
+    alo_nats_make_printable(notice->text, size);
+    notice->error.message = (aloft_text){notice->text, size};
   }
-  alo_ops_push(nats->owner.ops, &delivery->item);
-}
-
-static void show_event(alo_nats_delivery *delivery) {
-  aloft_nats *nats = delivery->nats;
-  if (!nats->bury.kind)
-    nats->event(nats, delivery->event, delivery->failed ? &delivery->error : NULL, nats->context);
+  alo_ops_push(nats->owner.ops, &notice->item);
 }
 
 /* The connection outlives what is queued before its burial. */
+static void run_notice(alo_ops *ops, aloft_item *item) {
+  (void)ops;
+  alo_nats_notice *notice = ALOFT_CONTAINER(item, alo_nats_notice, item);
+  aloft_nats *nats = notice->nats;
+  if (!nats->bury.kind)
+    nats->event(nats, notice->event, notice->failed ? &notice->error : NULL, nats->context);
+  if (notice->embedded)
+    return;
+  nats->notices--;
+  alo_heap_give(&nats->loop->heap, notice, sizeof *notice);
+}
+
 static void run_delivery(alo_ops *ops, aloft_item *item) {
   (void)ops;
   alo_nats_delivery *delivery = ALOFT_CONTAINER(item, alo_nats_delivery, item);
   aloft_nats *nats = delivery->nats;
-  if (delivery->subscription) {
-    alo_nats_show(delivery->subscription, &delivery->message);
-    alo_blocks_give(&nats->loop->blocks, delivery->message.own.block);
-  } else {
-    show_event(delivery);
-  }
-  give(delivery);
+  alo_nats_show(delivery->subscription, &delivery->message);
+  alo_blocks_give(&nats->loop->blocks, delivery->message.own.block);
+  give(nats, delivery);
+  nats->deliveries--;
   if (nats->stream.paused && nats->phase != ALO_NATS_PHASE_DEAD &&
       nats->deliveries <= nats->deliveries_max / 2)
     alo_nats_read_on(nats);
 }
 
 void alo_nats_free_deliveries(aloft_nats *nats) {
-  while (nats->free_deliveries) {
-    alo_nats_delivery *next = nats->free_deliveries->next_free;
-    alo_heap_give(&nats->loop->heap, nats->free_deliveries, sizeof *next);
-    nats->free_deliveries = next;
+  while (nats->slabs) {
+    alo_nats_slab *next = nats->slabs->next;
+    alo_heap_give(&nats->loop->heap, nats->slabs, sizeof *next);
+    nats->slabs = next;
   }
+  nats->free_deliveries = NULL;
 }
 
 /* Memory stays while it is used: what the last interval has not needed a quarter of goes. */
 void alo_nats_shrink(aloft_nats *nats) {
-  enum { TX_KEPT = 64 << 10, DELIVERIES_KEPT = 64 };
+  enum { TX_KEPT = 64 << 10 };
   alo_buffer *tx = &nats->stream.tx;
   if (tx->room > TX_KEPT && alo_buffer_size(tx) == 0 && nats->tx_peak < tx->room / 4)
     alo_buffer_fini(tx);
   nats->tx_peak = alo_buffer_size(tx);
-  uint32_t idle = 0;
-  for (const alo_nats_delivery *at = nats->free_deliveries; at; at = at->next_free)
-    idle++;
-  if (idle > DELIVERIES_KEPT && nats->deliveries_peak < idle / 4)
+  uint32_t made = 0;
+  for (const alo_nats_slab *slab = nats->slabs; slab; slab = slab->next)
+    made += ALO_NATS_SLAB;
+  if (made > ALO_NATS_SLAB && nats->deliveries == 0 && nats->deliveries_peak < made / 4)
     alo_nats_free_deliveries(nats);
   nats->deliveries_peak = nats->deliveries;
 }

@@ -108,6 +108,8 @@ aloft_status aloft_nats_subscribe(aloft_nats *nats, aloft_nats_subscription *sub
     status = alo_nats_usable(nats, op);
   if (status == ALOFT_OK)
     status = check_subscription(nats, subscription);
+  if (status == ALOFT_OK && !alo_nats_deliveries_ready(nats))
+    status = ALOFT_NO_MEMORY;
   if (status == ALOFT_OK)
     status = add(nats, subscription);
   if (status != ALOFT_OK)

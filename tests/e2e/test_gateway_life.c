@@ -191,7 +191,7 @@ static void replies_wait_for_room(void **state) {
   char subject[80], line[100];
   (void)state;
   e2e_rig_write(&rig, "large",
-                "-- param: t nvarchar(max)\nWAITFOR DELAY '00:00:03'; SELECT @t AS t");
+                "-- param: t nvarchar(max)\nWAITFOR DELAY '00:00:08'; SELECT @t AS t");
   snprintf(subject, sizeof subject, "%s.large", rig.prefix);
   snprintf(line, sizeof line, "%s 200 1 rows", subject);
   memset(body, 'x', sizeof body);
