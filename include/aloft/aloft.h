@@ -3,6 +3,7 @@
 #define ALOFT_ALOFT_H
 
 #include <aloft/base.h>
+#include <aloft/inflight.h>
 #include <aloft/json.h>
 #include <aloft/loop.h>
 #include <aloft/nats.h>

@@ -23,14 +23,9 @@ void alo_inflight_fini(alo_inflight *table) {
   table->room = 0;
 }
 
-static aloft_status grow(alo_inflight *table) {
-  if (table->used == table->max)
-    return ALOFT_TOO_MANY;
-  if (table->used < table->room)
+aloft_status alo_inflight_reserve(alo_inflight *table, uint32_t room) {
+  if (room <= table->room)
     return ALOFT_OK;
-  uint32_t room = table->room ? table->room * 2 : SLOTS_FIRST;
-  if (room > table->max)
-    room = table->max;
   alo_inflight_slot *slots =
       alo_heap_resize(table->heap, table->slots, table->room * sizeof *slots, room * sizeof *slots);
   if (!slots)
@@ -38,6 +33,15 @@ static aloft_status grow(alo_inflight *table) {
   table->slots = slots;
   table->room = room;
   return ALOFT_OK;
+}
+
+static aloft_status grow(alo_inflight *table) {
+  if (table->used == table->max)
+    return ALOFT_TOO_MANY;
+  if (table->used < table->room)
+    return ALOFT_OK;
+  uint32_t room = table->room ? table->room * 2 : SLOTS_FIRST;
+  return alo_inflight_reserve(table, room < table->max ? room : table->max);
 }
 
 aloft_status alo_inflight_add(alo_inflight *table, aloft_op *op) {

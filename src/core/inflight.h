@@ -5,7 +5,11 @@
 
 #include <aloft/op.h>
 
-enum { ALO_INFLIGHT_SLOT_BITS = 24, ALO_INFLIGHT_GENERATION_BITS = 40 };
+enum {
+  ALO_INFLIGHT_SLOT_BITS = 24,
+  ALO_INFLIGHT_GENERATION_BITS = 40,
+  ALO_INFLIGHT_MAX = (1 << ALO_INFLIGHT_SLOT_BITS) - 1
+};
 
 typedef struct alo_inflight_slot {
   aloft_op *op;        /* NULL: free */
@@ -24,10 +28,12 @@ typedef struct alo_inflight {
   uint64_t generation_max;
 } alo_inflight;
 
-/* `max` at most 2^24 - 1. `generation_bits` 1 to 40. */
+/* `max` at most ALO_INFLIGHT_MAX. `generation_bits` 1 to 40. */
 void alo_inflight_init(alo_inflight *table, const aloft_allocator *heap, uint32_t max,
                        unsigned generation_bits);
 void alo_inflight_fini(alo_inflight *table);
+/* Makes room for so many, at most `max`. ALOFT_NO_MEMORY. */
+aloft_status alo_inflight_reserve(alo_inflight *table, uint32_t room);
 
 /* Gives the operation a slot (own.slot). ALOFT_TOO_MANY, ALOFT_NO_MEMORY. */
 aloft_status alo_inflight_add(alo_inflight *table, aloft_op *op);

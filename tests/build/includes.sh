@@ -21,7 +21,7 @@ own_headers() { # FOLDER...: a pattern of the headers in them
   find "$@" -name '*.h' | sed 's|.*/||; s|\.|[.]|' | paste -sd '|' - | sed 's/.*/^"(&)"$/'
 }
 
-general='^<aloft/(base|json|loop|op|status|version)[.]h>$'
+general='^<aloft/(base|inflight|json|loop|op|status|version)[.]h>$'
 plain='^<(assert|float|inttypes|limits|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|string)[.]h>$'
 vector='^<(emmintrin|immintrin|smmintrin|tmmintrin|arm_neon)[.]h>$'
 
