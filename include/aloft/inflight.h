@@ -21,7 +21,8 @@ typedef struct aloft_inflight_config {
   uint32_t room; /* places made by the open; 0: none. More are made, doubling, as needed */
 } aloft_inflight_config;
 
-/* A table on a loop. `config` [call] may be NULL.
+/* A table on a loop. `config` [call] may be NULL. With nothing in flight it does not keep
+ * aloft_loop_run running.
  * ALOFT_ARGUMENT (a value out of its range), ALOFT_NO_MEMORY, ALOFT_CLOSED (the loop closes). */
 ALOFT_API aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
                                            const aloft_inflight_config *config);

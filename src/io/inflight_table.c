@@ -44,10 +44,14 @@ static void evict(alo_resident *resident) {
 }
 
 static aloft_status import_config(aloft_inflight_config *own, const aloft_inflight_config *config) {
-  *own = config ? *config : (aloft_inflight_config){.size = sizeof *own};
+  *own = (aloft_inflight_config){.size = sizeof *own};
+  if (config && config->size != sizeof *own)
+    return ALOFT_ARGUMENT;
+  if (config)
+    *own = *config;
   if (own->max == 0)
     own->max = MAX_DEFAULT;
-  if (own->size != sizeof *own || own->max > ALO_INFLIGHT_MAX || own->room > own->max)
+  if (own->max > ALO_INFLIGHT_MAX || own->room > own->max)
     return ALOFT_ARGUMENT;
   return ALOFT_OK;
 }
@@ -68,6 +72,7 @@ aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
     return status;
   }
   self->resident.evict = evict;
+  self->resident.quiet = true;
   alo_loop_settle_in(loop, &self->resident);
   *table = self;
   return ALOFT_OK;

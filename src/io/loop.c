@@ -120,6 +120,8 @@ void alo_loop_settle_in(aloft_loop *loop, alo_resident *resident) {
   if (resident->next)
     resident->next->back = &resident->next;
   loop->residents = resident;
+  resident->loop = loop;
+  loop->residents_awake += !resident->quiet;
 }
 
 void alo_loop_move_out(alo_resident *resident) {
@@ -129,6 +131,7 @@ void alo_loop_move_out(alo_resident *resident) {
   if (resident->next)
     resident->next->back = resident->back;
   resident->back = NULL;
+  resident->loop->residents_awake -= !resident->quiet;
 }
 
 static void write_outputs(aloft_loop *loop) {
@@ -190,7 +193,7 @@ aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
 }
 
 static bool alive(const aloft_loop *loop) {
-  return loop->ops.flying || loop->residents || alo_ops_pending(&loop->ops);
+  return loop->ops.flying || loop->residents_awake || alo_ops_pending(&loop->ops);
 }
 
 aloft_status aloft_loop_run(aloft_loop *loop) {

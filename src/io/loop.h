@@ -15,9 +15,12 @@ typedef struct alo_output {
   void (*write)(struct alo_output *output);
 } alo_output;
 
-/* Something opened on the loop that ends with it. Residents keep aloft_loop_run running. */
+/* Something opened on the loop that ends with it. Residents keep aloft_loop_run running, but for
+ * quiet ones: with nothing in flight nothing happens to them. */
 typedef struct alo_resident {
   struct alo_resident *next, **back;
+  aloft_loop *loop;
+  bool quiet;
   /* Ends at once: finishes its operations with ALOFT_CLOSED; its memory is freed by the
    * completions that follow. */
   void (*evict)(struct alo_resident *resident);
@@ -31,6 +34,7 @@ struct aloft_loop {
   alo_blocks blocks;
   alo_output *outputs;
   alo_resident *residents;
+  size_t residents_awake; /* that are not quiet */
   bool turning, stopped, closing;
   bool input_left;      /* a stream stopped reading at its share of the turn */
   unsigned inputs_held; /* clients that hold received bytes until callbacks have run */
