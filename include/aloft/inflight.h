@@ -27,8 +27,9 @@ typedef struct aloft_inflight_config {
 ALOFT_API aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
                                            const aloft_inflight_config *config);
 
-/* Completes what is in flight with ALOFT_CLOSED. The table is freed behind those completions:
- * inside them a start is refused with ALOFT_CLOSED, afterwards nothing may name the table. */
+/* Completes what is in flight with ALOFT_CLOSED. The table is freed behind those completions (when
+ * the loop closes: behind all of the loop's): inside them a start is refused with ALOFT_CLOSED,
+ * afterwards nothing may name the table. */
 ALOFT_API void aloft_inflight_close(aloft_inflight *table);
 
 /* Puts `op` in flight. `id` [call] gets its id. op->written is the caller's to set, at any time

@@ -10,13 +10,21 @@ void alo_ops_init(alo_ops *ops, uint64_t tick_ns, uint64_t now_ns) {
 
 /* ---- queues ---- */
 
-void alo_ops_push(alo_ops *ops, aloft_item *item) {
+static void append(alo_queue *queue, aloft_item *item) {
   item->next = NULL;
-  if (ops->completions.last)
-    ops->completions.last->next = item;
+  if (queue->last)
+    queue->last->next = item;
   else
-    ops->completions.first = item;
-  ops->completions.last = item;
+    queue->first = item;
+  queue->last = item;
+}
+
+void alo_ops_push(alo_ops *ops, aloft_item *item) {
+  append(&ops->completions, item);
+}
+
+void alo_ops_bury(alo_ops *ops, aloft_item *item) {
+  append(ops->closing ? &ops->burials : &ops->completions, item);
 }
 
 void alo_ops_post(alo_ops *ops, aloft_item *item) {
@@ -81,6 +89,7 @@ void alo_ops_close(alo_ops *ops) {
     alo_ops_run_posted(ops);
     alo_ops_run_completions(ops);
   } while (alo_ops_pending(ops) || ops->wheel.count);
+  run_all(ops, ops->burials.first);
 }
 
 /* Sums that do not fit mean "never": the clock does not reach them. */

@@ -36,7 +36,7 @@ void aloft_inflight_close(aloft_inflight *table) {
     alo_op_finish(op, ALOFT_CLOSED, NULL);
   }
   table->bury.kind = &bury_kind;
-  alo_ops_push(table->owner.ops, &table->bury);
+  alo_ops_bury(table->owner.ops, &table->bury);
 }
 
 static void evict(alo_resident *resident) {

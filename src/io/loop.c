@@ -280,6 +280,7 @@ void aloft_loop_close(aloft_loop *loop) {
   if (!loop || loop->turning)
     return;
   __atomic_store_n(&loop->closing, true, __ATOMIC_RELAXED);
+  loop->ops.closing = true;
   loop->turning = true; /* no callback below may turn the loop */
   while (loop->residents) {
     alo_resident *resident = loop->residents;

@@ -21,8 +21,8 @@ typedef struct alo_resident {
   struct alo_resident *next, **back;
   aloft_loop *loop;
   bool quiet;
-  /* Ends at once: finishes its operations with ALOFT_CLOSED; its memory is freed by the
-   * completions that follow. */
+  /* Ends at once: finishes its operations with ALOFT_CLOSED; its memory is freed behind the
+   * completions that follow (alo_ops_bury). */
   void (*evict)(struct alo_resident *resident);
 } alo_resident;
 

@@ -142,7 +142,7 @@ static void shut(aloft_tds *tds) {
 /* Behind everything of the connection that is queued. */
 static void queue_end(aloft_tds *tds) {
   tds->end.kind = &end_kind;
-  alo_ops_push(tds->owner.ops, &tds->end);
+  alo_ops_bury(tds->owner.ops, &tds->end);
 }
 
 static bool let_go(aloft_op *op, aloft_status why) {

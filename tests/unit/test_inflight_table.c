@@ -778,6 +778,38 @@ static void test_loop_closed_with_many_in_flight(void **state) {
   check_many(many, MANY_OPEN);
 }
 
+enum { TABLES = 3 };
+
+static aloft_inflight *tables[TABLES];
+
+static void try_each_table(asked *own) {
+  assert_int_equal(own->status, ALOFT_CLOSED);
+  for (int i = 0; i < TABLES; i++) {
+    assert_int_equal(aloft_inflight_start(tables[i], &own->op, &own->id), ALOFT_CLOSED);
+    assert_int_equal(aloft_inflight_finish(tables[i], own->id, ALOFT_OK, NULL), ALOFT_WRONG_STATE);
+    aloft_inflight_close(tables[i]);
+  }
+}
+
+/* What fails over to another table when the loop closes finds that closed too, not freed. */
+static void test_loop_closed_with_many_tables(void **state) {
+  begin(state);
+  asked ops[TABLES + 1];
+  memset(ops, 0, sizeof ops);
+  for (int i = 0; i < TABLES; i++) {
+    assert_int_equal(aloft_inflight_open(&tables[i], f->loop, NULL), ALOFT_OK);
+    f->table = tables[i];
+    ops[i].then = try_each_table;
+    assert_int_equal(start(&ops[i]), ALOFT_OK);
+  }
+  asked *nap = &ops[TABLES];
+  *nap = (asked){.op = {.done = done, .timeout_ns = ALOFT_SECONDS(9)}, .then = try_each_table};
+  assert_int_equal(aloft_sleep_start(f->loop, &nap->op), ALOFT_OK);
+  harness_loop_close(&f->at);
+  for (int i = 0; i <= TABLES; i++)
+    assert_int_equal(ops[i].dones, 1);
+}
+
 static void close_table(asked *own) {
   (void)own;
   aloft_inflight_close(f->table);
@@ -1126,6 +1158,7 @@ int main(void) {
       BOTH(test_tree_of_cancellations),
       BOTH(test_close_with_many_in_flight),
       BOTH(test_loop_closed_with_many_in_flight),
+      BOTH(test_loop_closed_with_many_tables),
       BOTH(test_close_inside_done),
       BOTH(test_an_idle_table_does_not_keep_the_loop_running),
       BOTH(test_max_in_flight),

@@ -13,6 +13,7 @@
 #include <aloft/inflight.h>
 
 #include "harness_loop.h"
+#include "nats_client.h"
 #include "nats_toy.h"
 
 enum { HEARD_MAX = 1024, MANY = 500 };
@@ -344,6 +345,30 @@ static void test_rewritten_subjects(void **state) {
   end();
 }
 
+/* Two places of two uses each: then the connection takes no more, and says so. */
+static void test_places_retire(void **state) {
+  begin(state);
+  f->nats->requests.generation_max = 1; /* in place of 2^40 */
+  f->nats->requests.max = 2;
+  const heard *all[4];
+  asked one = {.dones = 0};
+  for (unsigned i = 0; i < 4; i++) {
+    all[i] = ask_and_let_it_be_heard(&one, "x");
+    respond(all[i], "yours");
+    flush();
+    check_done(&one, ALOFT_OK);
+    one.dones = 0;
+  }
+  assert_int_equal(f->nats->requests.retired, 2);
+  assert_int_equal(ask(&one, "toy.never", "x"), ALOFT_TOO_MANY);
+  for (unsigned i = 0; i < 4; i++)
+    respond(all[i], "late");
+  flush();
+  assert_int_equal(info().replies_unmatched, 4);
+  assert_int_equal(one.dones, 0);
+  end();
+}
+
 /* ---- again, inside its own done ---- */
 
 static void ask_again(asked *own) {
@@ -470,6 +495,35 @@ static void test_loop_closed_with_many_in_flight(void **state) {
   nats_toy_close(&f->toy);
   harness_loop_close(&f->at);
   check_closed(10);
+}
+
+static aloft_nats *connections[2];
+
+static void fail_over(asked *own) {
+  own->then = NULL;
+  for (int i = 0; i < 2; i++) {
+    f->nats = connections[i];
+    assert_int_equal(ask(own, "toy.echo", "x"), ALOFT_CLOSED);
+    const aloft_nats_message message = {.subject = ALOFT_TEXT("m")};
+    assert_int_equal(aloft_nats_publish(f->nats, &message), ALOFT_CLOSED);
+    assert_int_equal(aloft_nats_close(f->nats, NULL), ALOFT_CLOSED);
+  }
+}
+
+/* What fails over to another connection when the loop closes finds that closed too, not freed. */
+static void test_fail_over_in_a_loops_close(void **state) {
+  for (int which = 0; which < 2; which++) {
+    begin(state);
+    asked one = {.then = fail_over};
+    connections[0] = f->nats;
+    const aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(f->toy.url)};
+    assert_int_equal(aloft_nats_open(&connections[1], f->loop, &config, NULL), ALOFT_OK);
+    f->nats = connections[which];
+    assert_int_equal(ask(&one, "toy.never", "x"), ALOFT_OK);
+    nats_toy_close(&f->toy);
+    harness_loop_close(&f->at);
+    check_done(&one, ALOFT_CLOSED);
+  }
 }
 
 /* Started before the connection is ready, and never written: a close and a loss both say so. */
@@ -607,10 +661,12 @@ int main(void) {
       BOTH(test_refused_starts_send_nothing),
       BOTH(test_late_and_duplicate),
       BOTH(test_rewritten_subjects),
+      BOTH(test_places_retire),
       BOTH(test_restart_inside_done),
       BOTH(test_loss_tells_written_from_unwritten),
       BOTH(test_close_with_many_in_flight),
       BOTH(test_loop_closed_with_many_in_flight),
+      BOTH(test_fail_over_in_a_loops_close),
       BOTH(test_ended_before_anything_was_written),
       BOTH(test_fired_from_a_thread_while_replies_stream_in),
   };
