@@ -21,13 +21,15 @@ typedef struct aloft_inflight_config {
   uint32_t room; /* places made by the open; 0: none. More are made, doubling, as needed */
 } aloft_inflight_config;
 
-/* A table on a loop. `config` [call] may be NULL.
+/* A table on a loop. `config` [call] may be NULL. With nothing in flight it does not keep
+ * aloft_loop_run running.
  * ALOFT_ARGUMENT (a value out of its range), ALOFT_NO_MEMORY, ALOFT_CLOSED (the loop closes). */
 ALOFT_API aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
                                            const aloft_inflight_config *config);
 
-/* Completes what is in flight with ALOFT_CLOSED. The table is freed behind those completions:
- * inside them a start is refused with ALOFT_CLOSED, afterwards nothing may name the table. */
+/* Completes what is in flight with ALOFT_CLOSED. The table is freed behind those completions (when
+ * the loop closes: behind all of the loop's): inside them a start is refused with ALOFT_CLOSED,
+ * afterwards nothing may name the table. */
 ALOFT_API void aloft_inflight_close(aloft_inflight *table);
 
 /* Puts `op` in flight. `id` [call] gets its id. op->written is the caller's to set, at any time

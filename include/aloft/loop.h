@@ -28,7 +28,8 @@ typedef struct aloft_loop_config {
 ALOFT_API aloft_status aloft_loop_open(aloft_loop **loop, const aloft_loop_config *config);
 
 /* Ends a loop. Everything still open on it is closed at once: operations in flight complete with
- * ALOFT_CLOSED before this returns, and objects opened on the loop are freed. A name that the
+ * ALOFT_CLOSED before this returns; in these callbacks every start is refused with ALOFT_CLOSED,
+ * and behind the last of them what was opened on the loop is freed. A name that the
  * system's resolver is still looking up is waited for: it cannot be called back, and may take as
  * long as the resolver's own time limit. Not from inside a callback. */
 ALOFT_API void aloft_loop_close(aloft_loop *loop);

@@ -56,10 +56,9 @@ static inline void alo_op_unwatch(aloft_op *op) {
     alo_ring_leave(&op->own.cancelling);
 }
 
-/* alo_ops_push. */
-static inline void alo_ops_push_inline(alo_ops *ops, aloft_item *item) {
-  *ops->completions.end = item;
-  ops->completions.end = &item->next;
+static inline void alo_queue_push(alo_queue *queue, aloft_item *item) {
+  *queue->end = item;
+  queue->end = &item->next;
 }
 
 /* alo_op_finish, given the error in full. */
@@ -69,7 +68,7 @@ static inline void alo_op_finish_inline(alo_ops *ops, aloft_op *op, aloft_status
   op->status = status;
   op->error = error;
   op->own.state = ALO_OP_FINISHED;
-  alo_ops_push_inline(ops, &op->own.item);
+  alo_queue_push(&ops->completions, &op->own.item);
 }
 
 #endif

@@ -6,13 +6,18 @@ void alo_ops_init(alo_ops *ops, uint64_t tick_ns, uint64_t now_ns) {
   memset(ops, 0, sizeof *ops);
   ops->now_ns = now_ns;
   ops->completions.end = &ops->completions.first;
+  ops->burials.end = &ops->burials.first;
   alo_wheel_init(&ops->wheel, tick_ns, now_ns);
 }
 
 /* ---- queues ---- */
 
 void alo_ops_push(alo_ops *ops, aloft_item *item) {
-  alo_ops_push_inline(ops, item);
+  alo_queue_push(&ops->completions, item);
+}
+
+void alo_ops_bury(alo_ops *ops, aloft_item *item) {
+  alo_queue_push(ops->closing ? &ops->burials : &ops->completions, item);
 }
 
 void alo_ops_post(alo_ops *ops, aloft_item *item) {
@@ -46,11 +51,14 @@ void alo_ops_run_posted(alo_ops *ops) {
   run_all(oldest);
 }
 
+static void run_queue(alo_queue *queue) {
+  *queue->end = NULL;
+  queue->end = &queue->first;
+  run_all(queue->first);
+}
+
 void alo_ops_run_completions(alo_ops *ops) {
-  *ops->completions.end = NULL;
-  aloft_item *item = ops->completions.first;
-  ops->completions.end = &ops->completions.first;
-  run_all(item);
+  run_queue(&ops->completions);
 }
 
 bool alo_ops_pending(const alo_ops *ops) {
@@ -79,6 +87,7 @@ void alo_ops_close(alo_ops *ops) {
     alo_ops_run_posted(ops);
     alo_ops_run_completions(ops);
   } while (alo_ops_pending(ops) || alo_wheel_next(&ops->wheel) != UINT64_MAX);
+  run_queue(&ops->burials);
 }
 
 /* ---- operations ---- */

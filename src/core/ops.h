@@ -26,10 +26,12 @@ struct alo_ops {
   uint64_t now_ns;             /* set by the loop */
   bool fresh;                  /* now_ns is of this turn; otherwise a start reads the clock */
   alo_queue completions;       /* finished operations and deliveries, in order */
+  alo_queue burials;           /* of a loop that closes: what is freed behind all of them */
   aloft_item *posted;          /* atomic: stack of what any thread has posted */
   void (*wake)(void *context); /* from any thread */
   uint64_t (*clock)(void *context);
   void *context; /* of both */
+  bool closing;  /* the loop is */
 };
 
 /* own.state: 0 when idle, one of the first two, and what else knows of a flying operation. */
@@ -91,13 +93,17 @@ void alo_op_run(aloft_item *item);
 /* Queues an item behind all others. */
 void alo_ops_push(alo_ops *ops, aloft_item *item);
 
+/* Queues the freeing of an object behind all that is queued; when the loop closes, behind every
+ * callback: those of other objects may still name it. */
+void alo_ops_bury(alo_ops *ops, aloft_item *item);
+
 /* The phases of a turn. Each runs only what was there when it began. */
 void alo_ops_run_posted(alo_ops *ops);
 void alo_ops_run_deadlines(alo_ops *ops);
 void alo_ops_run_completions(alo_ops *ops);
 
 /* Stops what still waits for a deadline, with ALOFT_CLOSED, and runs completions until there are
- * none. */
+ * none; then frees what was to be buried. */
 void alo_ops_close(alo_ops *ops);
 
 /* True when the next turn has something to do without input. */

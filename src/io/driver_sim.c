@@ -531,6 +531,13 @@ void alo_sim_pass(alo_driver *driver, uint64_t ns) {
   of(driver)->now_ns += ns;
 }
 
+size_t alo_sim_arrived(const alo_socket *socket) {
+  size_t size = 0;
+  for (const parcel *at = socket->first; at && at->arrives <= socket->sim->now_ns; at = at->next)
+    size += at->end - at->begin;
+  return socket->error ? 0 : size;
+}
+
 alo_sim_counters alo_sim_get_counters(const alo_driver *driver) {
   return ((const sim *)driver)->counters;
 }

@@ -30,6 +30,8 @@ alo_driver *alo_driver_sim_open(const aloft_allocator *heap, uint64_t seed,
 void alo_sim_set_faults(alo_driver *driver, const alo_sim_faults *faults);
 /* Time passes without anything being looked at: a loop that is held up. */
 void alo_sim_pass(alo_driver *driver, uint64_t ns);
+/* Bytes that a read would find now, if it were not cut short. */
+size_t alo_sim_arrived(const alo_socket *socket);
 alo_sim_counters alo_sim_get_counters(const alo_driver *driver);
 /* The run's random numbers, for the test's own choices. */
 uint64_t alo_sim_random(alo_driver *driver);

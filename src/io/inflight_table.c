@@ -44,18 +44,27 @@ void aloft_inflight_close(aloft_inflight *table) {
   }
   alo_inflight_shut(&table->table);
   table->bury.kind = &bury_kind;
-  alo_ops_push(table->kind.ops, &table->bury);
+  alo_ops_bury(table->kind.ops, &table->bury);
 }
 
 static void evict(alo_resident *resident) {
   aloft_inflight_close(ALOFT_CONTAINER(resident, aloft_inflight, resident));
 }
 
+static bool awake(alo_resident *resident) {
+  uint32_t cursor = 0;
+  return alo_inflight_any(&ALOFT_CONTAINER(resident, aloft_inflight, resident)->table, &cursor);
+}
+
 static aloft_status import_config(aloft_inflight_config *own, const aloft_inflight_config *config) {
-  *own = config ? *config : (aloft_inflight_config){.size = sizeof *own};
+  *own = (aloft_inflight_config){.size = sizeof *own};
+  if (config && config->size != sizeof *own)
+    return ALOFT_ARGUMENT;
+  if (config)
+    *own = *config;
   if (own->max == 0)
     own->max = MAX_DEFAULT;
-  if (own->size != sizeof *own || own->max > ALO_INFLIGHT_MAX || own->room > own->max)
+  if (own->max > ALO_INFLIGHT_MAX || own->room > own->max)
     return ALOFT_ARGUMENT;
   return ALOFT_OK;
 }
@@ -76,6 +85,7 @@ aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
     return status;
   }
   self->resident.evict = evict;
+  self->resident.awake = awake;
   alo_loop_settle_in(loop, &self->resident);
   *table = self;
   return ALOFT_OK;

@@ -198,8 +198,12 @@ aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
 
 /* What is in flight belongs to a resident or, a sleep, to the wheel. */
 static bool alive(aloft_loop *loop) {
-  return loop->residents || alo_wheel_next(&loop->ops.wheel) != UINT64_MAX ||
-         alo_ops_pending(&loop->ops);
+  if (alo_ops_pending(&loop->ops) || alo_wheel_next(&loop->ops.wheel) != UINT64_MAX)
+    return true;
+  for (alo_resident *at = loop->residents; at; at = at->next)
+    if (!at->awake || at->awake(at))
+      return true;
+  return false;
 }
 
 aloft_status aloft_loop_run(aloft_loop *loop) {
@@ -279,6 +283,7 @@ void aloft_loop_close(aloft_loop *loop) {
   if (!loop || loop->turning)
     return;
   __atomic_store_n(&loop->closing, true, __ATOMIC_RELAXED);
+  loop->ops.closing = true;
   loop->turning = true; /* no callback below may turn the loop */
   while (loop->residents) {
     alo_resident *resident = loop->residents;

@@ -15,12 +15,14 @@ typedef struct alo_output {
   void (*write)(struct alo_output *output);
 } alo_output;
 
-/* Something opened on the loop that ends with it. Residents keep aloft_loop_run running. */
+/* Something opened on the loop that ends with it. */
 typedef struct alo_resident {
   struct alo_resident *next, **back;
   /* Ends at once: finishes its operations with ALOFT_CLOSED; its memory is freed by the
-   * completions that follow. */
+   * completions that follow, or when the loop closes by its burials. */
   void (*evict)(struct alo_resident *resident);
+  /* Whether anything can happen to it, so that aloft_loop_run goes on; NULL: always. */
+  bool (*awake)(struct alo_resident *resident);
 } alo_resident;
 
 struct aloft_loop {

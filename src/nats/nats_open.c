@@ -288,7 +288,7 @@ void alo_nats_closed(aloft_nats *nats, aloft_status status, const aloft_error *e
   nats->closing = NULL;
   alo_loop_move_out(&nats->resident);
   nats->bury.kind = &bury_kind;
-  alo_ops_push(nats->ops, &nats->bury);
+  alo_ops_bury(nats->ops, &nats->bury);
 }
 
 static bool closing_stop(aloft_op *op, aloft_status why) {

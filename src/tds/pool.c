@@ -261,7 +261,7 @@ static void shut(aloft_tds_pool *pool) {
 
 static void queue_end(aloft_tds_pool *pool) {
   pool->end.kind = &end_kind;
-  alo_ops_push(pool->ops, &pool->end);
+  alo_ops_bury(pool->ops, &pool->end);
 }
 
 static bool let_go(aloft_op *op, aloft_status why) {

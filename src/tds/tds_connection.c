@@ -141,7 +141,7 @@ static void shut(aloft_tds *tds) {
 /* Behind everything of the connection that is queued. */
 static void queue_end(aloft_tds *tds) {
   tds->end.kind = &end_kind;
-  alo_ops_push(tds->ops, &tds->end);
+  alo_ops_bury(tds->ops, &tds->end);
 }
 
 static bool let_go(aloft_op *op, aloft_status why) {

@@ -42,7 +42,7 @@ typedef struct nats_toy_own {
   nats_toy *toy;
   alo_watch watch;
   alo_socket *listener;
-  toy_connection *connections; /* dead ones stay until close */
+  toy_connection *connections; /* dead ones stay until the next one is accepted, or close */
   toy_delay *delays;
   unsigned turn; /* of queue groups */
 } nats_toy_own;
@@ -239,6 +239,20 @@ static void respond(nats_toy *toy, aloft_text reply, const void *data, size_t si
   (void)route(toy, NULL, &message);
 }
 
+uint64_t nats_toy_respond(nats_toy *toy, aloft_text reply, aloft_bytes data) {
+  const toy_message message = {.subject = reply, .data = data};
+  uint64_t sent = 0;
+  for (toy_connection *to = toy->own->connections; to; to = to->next)
+    for (toy_sub **at = &to->subs; *at; at = &(*at)->next) {
+      if (!matches((*at)->subject, reply))
+        continue;
+      deliver(to, at, &message);
+      sent = to->dead ? 0 : to->sent;
+      break;
+    }
+  return sent;
+}
+
 /* ---- what the toy answers itself ---- */
 
 static void free_delay(toy_delay *delay) {
@@ -416,6 +430,7 @@ static void publish_in(toy_connection *connection, const toy_message *message, s
     return;
   }
   toy->publications++;
+  toy->reply = message->reply;
   if (toy->published)
     toy->published(toy, message->subject, message->data);
   if (answer(connection, message) || route(toy, connection, message) || !message->reply.size ||
@@ -516,9 +531,29 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
 
 /* ---- life ---- */
 
+static void free_connection(toy_connection *connection) {
+  drop(connection);
+  alo_stream_fini(&connection->stream);
+  alo_buffer_fini(&connection->in);
+  free(connection);
+}
+
+static void free_dead(nats_toy_own *own) {
+  for (toy_connection **at = &own->connections; *at;) {
+    toy_connection *connection = *at;
+    if (connection->dead) {
+      *at = connection->next;
+      free_connection(connection);
+    } else {
+      at = &connection->next;
+    }
+  }
+}
+
 static void connection_waits(alo_watch *watch, unsigned events) {
   (void)events;
   nats_toy_own *own = ALOFT_CONTAINER(watch, nats_toy_own, watch);
+  free_dead(own); /* none of them is being called */
   toy_connection *made = must(calloc(1, sizeof *made));
   alo_stream_init(&made->stream, own->toy->loop, OUTPUT_MAX);
   alo_buffer_init(&made->in, &own->toy->loop->heap, OUTPUT_MAX);
@@ -572,10 +607,7 @@ void nats_toy_close(nats_toy *toy) {
   while (own->connections) {
     toy_connection *connection = own->connections;
     own->connections = connection->next;
-    drop(connection);
-    alo_stream_fini(&connection->stream);
-    alo_buffer_fini(&connection->in);
-    free(connection);
+    free_connection(connection);
   }
   toy->loop->driver->methods->shut(own->listener);
   free(own);

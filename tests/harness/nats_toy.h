@@ -33,6 +33,7 @@ struct nats_toy {
   char connect[4096]; /* the JSON of the last CONNECT */
   /* Called for each publication that has arrived whole; may be NULL. Views [call]. */
   void (*published)(nats_toy *toy, aloft_text subject, aloft_bytes data);
+  aloft_text reply; /* [call] of the publication that `published` shows */
   void *context;
   uint64_t accepted, logins, publications, pings, subs, unsubs, pongs, bytes_in;
   struct nats_toy_own *own;
@@ -45,6 +46,9 @@ void nats_toy_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *opti
 bool nats_toy_try_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *options);
 void nats_toy_close(nats_toy *toy);
 
+/* A message from a responder to whoever subscribes to `reply`. Returns how many bytes the toy has
+ * sent on that connection, up to the end of this message; 0: nobody subscribes. */
+uint64_t nats_toy_respond(nats_toy *toy, aloft_text reply, aloft_bytes data);
 /* To every connection: bytes as they are; no more reading, or reading again; the end. */
 void nats_toy_send(nats_toy *toy, const char *text);
 void nats_toy_pause(nats_toy *toy, bool paused);
