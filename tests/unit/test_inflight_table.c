@@ -66,6 +66,15 @@ static uint64_t clock_now(void) {
   return f->loop->driver->methods->now(f->loop->driver);
 }
 
+/* What is not used is not touched: the two places where an operation may be registered. */
+static bool wheel_is_empty(void) {
+  return alo_wheel_next(&f->loop->ops.wheel) == UINT64_MAX;
+}
+
+static bool is_registered_on(const aloft_cancel *cancel) {
+  return cancel->own.first != NULL;
+}
+
 /* The loop looks at nothing meanwhile. */
 static void hold_up(uint64_t ns) {
   uint64_t until = clock_now() + ns;
@@ -172,7 +181,7 @@ static void test_token_fired_with_a_very_long_timeout(void **state) {
     aloft_cancel_fire(&token);
     turn(ALOFT_FOREVER);
     check_done(&one, ALOFT_CANCELLED);
-    assert_int_equal(f->loop->ops.wheel.count, 0);
+    assert_true(wheel_is_empty());
     aloft_cancel_fini(&token);
   }
   end();
@@ -225,8 +234,8 @@ static void run_combination(bool timed, bool given, bool fired) {
   asked one = {
       .op = {.timeout_ns = timed ? ALOFT_MILLISECONDS(3) : 0, .cancel = given ? &token : NULL}};
   assert_int_equal(start(&one), ALOFT_OK);
-  assert_int_equal(f->loop->ops.wheel.count, timed ? 1 : 0);
-  assert_true((token.own.first != NULL) == given);
+  assert_true(wheel_is_empty() != timed);
+  assert_true(is_registered_on(&token) == given);
   if (fired)
     aloft_cancel_fire(&token);
   hold_up(ALOFT_MILLISECONDS(6));
@@ -236,8 +245,8 @@ static void run_combination(bool timed, bool given, bool fired) {
     assert_int_equal(finish(one.id, ALOFT_OK), ALOFT_OK);
   turn(0);
   check_done(&one, fired && given ? ALOFT_CANCELLED : timed ? ALOFT_TIMEOUT : ALOFT_OK);
-  assert_int_equal(f->loop->ops.wheel.count, 0);
-  assert_null(token.own.first);
+  assert_true(wheel_is_empty());
+  assert_false(is_registered_on(&token));
   aloft_cancel_fini(&token);
 }
 
@@ -283,8 +292,7 @@ static void check_refused(aloft_status expected) {
   assert_int_equal(refused.id, 42);
   assert_false(aloft_op_in_flight(&refused.op));
   assert_int_equal(info().count, 0);
-  assert_int_equal(f->loop->ops.flying, 0);
-  assert_int_equal(f->loop->ops.wheel.count, 0);
+  assert_true(wheel_is_empty());
   for (int i = 0; i < 3; i++)
     turn(TICK);
   asked next = {.dones = 0}, model = next;
@@ -311,7 +319,7 @@ static void test_already_cancelled_at_start(void **state) {
     aloft_cancel_fire(by_parent ? &parent : &token);
     refused = (asked){.op = {.cancel = &token, .timeout_ns = ALOFT_SECONDS(1)}};
     check_refused(ALOFT_CANCELLED);
-    assert_null(token.own.first);
+    assert_false(is_registered_on(&token));
     aloft_cancel_fini(&token);
     aloft_cancel_fini(&parent);
     end();
@@ -349,10 +357,12 @@ static void test_in_use_touches_nothing(void **state) {
   asked one = {.op = {.timeout_ns = ALOFT_SECONDS(5)}};
   assert_int_equal(start(&one), ALOFT_OK);
   uint64_t id = one.id;
+  const aloft_op before = one.op;
   assert_int_equal(start(&one), ALOFT_IN_USE);
   assert_int_equal(aloft_inflight_start(other, &one.op, &one.id), ALOFT_IN_USE);
   assert_true(one.id == id);
-  assert_int_equal(one.op.status, ALOFT_PENDING);
+  assert_int_equal(one.op.status, before.status);
+  assert_ptr_equal(one.op.error, before.error);
   assert_int_equal(info().count, 1);
   assert_int_equal(finish(id, ALOFT_SERVER), ALOFT_OK);
   assert_int_equal(start(&one), ALOFT_IN_USE); /* decided; its done has not run */
@@ -475,7 +485,6 @@ static void test_clock_jumps_by_days(void **state) {
     turn(0);
     for (unsigned i = 0; i < MANY; i++) {
       assert_int_equal(many[i].dones, many[i].op.timeout_ns <= passed);
-      assert_int_equal(info().count, f->loop->ops.wheel.count);
     }
     asked short_one = {.op = {.timeout_ns = 3 * TICK}}; /* behind the jump all is as before */
     assert_int_equal(start(&short_one), ALOFT_OK);
@@ -516,7 +525,7 @@ static void test_finish_after_completion(void **state) {
     check_done(&one, what == 0 ? ALOFT_TIMEOUT : what == 1 ? ALOFT_CANCELLED : ALOFT_SERVER);
     assert_int_equal(one.number, what >= 2 ? 7 : 0);
     assert_int_equal(next.dones, 0);
-    assert_int_equal(next.op.status, ALOFT_PENDING);
+    assert_true(aloft_op_in_flight(&next.op));
     assert_ptr_equal(aloft_inflight_find(f->table, next.id), &next.op);
     assert_int_equal(finish(next.id, ALOFT_OK), ALOFT_OK);
     turn(0);
@@ -601,7 +610,6 @@ static void start_again(asked *own) {
     return;
   assert_int_equal(start(own), ALOFT_OK);
   assert_true(aloft_op_in_flight(&own->op));
-  assert_int_equal(own->op.status, ALOFT_PENDING);
   if (own->dones % 2)
     assert_int_equal(finish(own->id, ALOFT_OK), ALOFT_OK);
   else if (own->dones % 4)
@@ -727,7 +735,7 @@ static void check_many(const asked *many, unsigned count) {
     check_done(&many[i], i % 10 ? ALOFT_CLOSED : ALOFT_OK);
     assert_int_equal(many[i].written, (i & 4) != 0);
   }
-  assert_null(token_of_many.own.first);
+  assert_false(is_registered_on(&token_of_many));
   aloft_cancel_fini(&token_of_many);
 }
 
@@ -752,7 +760,7 @@ static void test_close_with_many_in_flight(void **state) {
   f->inside = false;
   for (unsigned i = 0; i < MANY_OPEN; i++)
     assert_int_equal(many[i].dones, 0);
-  assert_int_equal(f->loop->ops.wheel.count, 0);
+  assert_true(wheel_is_empty());
   aloft_cancel_fire(&token_of_many); /* and its time is over: too late */
   hold_up(TICK);
   turn(0);
@@ -987,8 +995,9 @@ static void open_and_grow(const aloft_allocator *allocator, void *context) {
     many[i].op.done = count_done;
     aloft_status started = aloft_inflight_start(table, &many[i].op, &id);
     assert_true(started == ALOFT_OK || started == ALOFT_NO_MEMORY);
-    assert_int_equal(many[i].op.status, started == ALOFT_OK ? ALOFT_PENDING : ALOFT_NO_MEMORY);
-    if (started == ALOFT_OK)
+    if (started == ALOFT_NO_MEMORY)
+      assert_int_equal(many[i].op.status, ALOFT_NO_MEMORY);
+    else
       assert_ptr_equal(aloft_inflight_find(table, id), &many[i].op);
     starts += started == ALOFT_OK;
   }
