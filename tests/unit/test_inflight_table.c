@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <setjmp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -846,6 +847,46 @@ static void test_an_idle_table_does_not_keep_the_loop_running(void **state) {
   end();
 }
 
+typedef struct watcher {
+  aloft_cancel token;
+  int napped; /* atomic */
+} watcher;
+
+static watcher of_nap;
+
+static void nap_over(asked *own) {
+  (void)own;
+  __atomic_store_n(&of_nap.napped, 1, __ATOMIC_RELEASE);
+}
+
+static void *fire_after_the_nap(void *context) {
+  (void)context;
+  while (!__atomic_load_n(&of_nap.napped, __ATOMIC_ACQUIRE))
+    sched_yield();
+  aloft_cancel_fire(&of_nap.token);
+  return NULL;
+}
+
+/* Also one that waits for nothing that the loop could know of. (Sim waits for no other thread.) */
+static void test_what_is_in_flight_keeps_the_loop_running(void **state) {
+  begin(state);
+  for (int i = 0; i < 20; i++) {
+    of_nap.napped = 0;
+    aloft_cancel_init(&of_nap.token, f->loop, NULL);
+    asked one = {.op = {.cancel = &of_nap.token}};
+    asked nap = {.op = {.done = done, .timeout_ns = TICK}, .then = nap_over};
+    assert_int_equal(start(&one), ALOFT_OK);
+    assert_int_equal(aloft_sleep_start(f->loop, &nap.op), ALOFT_OK);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fire_after_the_nap, NULL), 0);
+    assert_int_equal(aloft_loop_run(f->loop), ALOFT_OK);
+    check_done(&one, ALOFT_CANCELLED);
+    pthread_join(thread, NULL);
+    aloft_cancel_fini(&of_nap.token);
+  }
+  end();
+}
+
 /* ---- limits ---- */
 
 static void reopen(uint32_t max, uint32_t room) {
@@ -1170,6 +1211,8 @@ int main(void) {
       BOTH(test_loop_closed_with_many_tables),
       BOTH(test_close_inside_done),
       BOTH(test_an_idle_table_does_not_keep_the_loop_running),
+      {"test_what_is_in_flight_keeps_the_loop_running on uv",
+       test_what_is_in_flight_keeps_the_loop_running, NULL, NULL, &on_uv},
       BOTH(test_max_in_flight),
       BOTH(test_default_max),
       BOTH(test_configs),
