@@ -45,7 +45,7 @@ function structs(text,    name, from, to) {
     name = substr(text, RSTART + 7, RLENGTH - 9)
     from = RSTART + RLENGTH
     to = after_bracket(text, from)
-    if (name != "aloft_item") # the library's own as a whole
+    if (name != "aloft_item" && name != "aloft_link") # the library's own as a whole
       members(name, substr(text, from, to - from - 1))
     text = substr(text, to)
   }

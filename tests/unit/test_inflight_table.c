@@ -73,7 +73,7 @@ static bool wheel_is_empty(void) {
 }
 
 static bool is_registered_on(const aloft_cancel *cancel) {
-  return cancel->own.first != NULL;
+  return cancel->own.ops.next != &cancel->own.ops;
 }
 
 /* The loop looks at nothing meanwhile. */
