@@ -12,10 +12,13 @@ void alo_ops_init(alo_ops *ops, uint64_t tick_ns, uint64_t now_ns) {
 
 void alo_ops_push(alo_ops *ops, aloft_item *item) {
   item->next = NULL;
-  if (ops->completions.last)
+  if (ops->completions.last) {
     ops->completions.last->next = item;
-  else
+  } else {
     ops->completions.first = item;
+    if (ops->outside)
+      ops->outside(ops->context);
+  }
   ops->completions.last = item;
 }
 

@@ -29,7 +29,10 @@ struct alo_ops {
   aloft_item *posted;          /* atomic: stack of what any thread has posted */
   void (*wake)(void *context); /* from any thread */
   uint64_t (*clock)(void *context);
-  void *context;      /* of both */
+  /* Called when the first of the completions is queued outside of a turn; NULL in a turn, and when
+   * nobody wants to know. */
+  void (*outside)(void *context);
+  void *context;      /* of all three */
   size_t flying;      /* started, not yet finished */
   uint64_t completed; /* `done` called */
 };

@@ -61,7 +61,7 @@ void world_open(lite_world *world, world_network network, uint64_t seed,
 void world_close(lite_world *world) {
   static const char *const files[] = {"test.db", "test.db-wal", "test.db-shm"};
   alo_lite_close(world->lite);
-  aloft_loop_close(world->loop);
+  harness_loop_shut(world->loop);
   fclose(world->log);
   free(world->log_text);
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -73,7 +73,7 @@ void world_close(lite_world *world) {
 }
 
 void world_turn(lite_world *world) {
-  assert_int_equal(aloft_loop_turn(world->loop, ALOFT_FOREVER), ALOFT_OK);
+  assert_int_equal(harness_turn(world->loop, ALOFT_FOREVER), ALOFT_OK);
 }
 
 void world_until(lite_world *world, const bool *flag) {
