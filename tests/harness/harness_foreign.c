@@ -21,7 +21,7 @@ const harness_foreign *const harness_foreigns[] = {
 
 static aloft_loop *attached; /* to the chosen loop */
 
-static const harness_foreign *chosen(void) {
+const harness_foreign *harness_foreign_chosen(void) {
   const char *name = getenv("ALOFT_TEST_LOOP");
   if (!name || !*name || strcmp(name, "uv") == 0)
     return NULL;
@@ -57,7 +57,7 @@ static bool attach(const harness_foreign *foreign, aloft_loop *loop) {
 }
 
 aloft_status harness_turn(aloft_loop *loop, uint64_t wait_ns) {
-  const harness_foreign *foreign = chosen();
+  const harness_foreign *foreign = harness_foreign_chosen();
   if (!foreign || !attach(foreign, loop))
     return aloft_loop_turn(loop, wait_ns);
   if (wait_ns >= ALOFT_SECONDS(10))
@@ -66,7 +66,7 @@ aloft_status harness_turn(aloft_loop *loop, uint64_t wait_ns) {
 }
 
 aloft_status harness_wait(aloft_loop *loop, aloft_op *op) {
-  if (!chosen())
+  if (!harness_foreign_chosen())
     return aloft_wait(loop, op);
   if (!aloft_op_in_flight(op))
     return ALOFT_WRONG_STATE;
@@ -79,7 +79,7 @@ aloft_status harness_wait(aloft_loop *loop, aloft_op *op) {
 }
 
 void harness_loop_shut(aloft_loop *loop) {
-  const harness_foreign *foreign = chosen();
+  const harness_foreign *foreign = harness_foreign_chosen();
   if (!loop || attached != loop) {
     aloft_loop_close(loop);
     return;

@@ -25,6 +25,9 @@ typedef struct harness_foreign {
 /* Those that this build has, NULL after the last. */
 extern const harness_foreign *const harness_foreigns[];
 
+/* What ALOFT_TEST_LOOP names; NULL: the built-in loop. Fails the test when this build lacks it. */
+const harness_foreign *harness_foreign_chosen(void);
+
 /* aloft_loop_turn and aloft_wait by the chosen loop. One iteration of it need not turn: what waits
  * for something asks again. In a foreign loop a wait of 10 s or more has no end, so that a wake-up
  * that was forgotten is not made good by the limit. A loop in virtual time is turned by itself. */

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "harness_foreign.h"
 #include "tds_response.h"
 
 enum { TURNS_MAX = 2000000, SERVER_ADDRESS_ROOM = 256 };

@@ -25,7 +25,7 @@ typedef struct aloft_libevent {
   aloft_loop *loop;    /* NULL: not attached */
   aloft_status status; /* not ALOFT_OK: turning the loop failed, and the base turns it no more */
   struct {             /* the adapter's own */
-    struct event *event;
+    struct event *input, *timer;
     bool turning;
   } own;
 } aloft_libevent;
@@ -38,8 +38,8 @@ static inline void alo_libevent_time(aloft_libevent *adapter, uint64_t timeout_n
   struct timeval time;
   time.tv_sec = (time_t)(us / 1000000);
   time.tv_usec = (suseconds_t)(us % 1000000);
-  if (event_add(adapter->own.event, &time) < 0)
-    event_active(adapter->own.event, EV_TIMEOUT, 0); /* no memory for its timer */
+  if (evtimer_add(adapter->own.timer, &time) < 0)
+    event_active(adapter->own.timer, EV_TIMEOUT, 0); /* no memory for it */
 }
 
 static inline void alo_libevent_arm(aloft_libevent *adapter) {
@@ -48,7 +48,7 @@ static inline void alo_libevent_arm(aloft_libevent *adapter) {
   if (aloft_loop_get_wants(adapter->loop, &wants) != ALOFT_OK)
     return;
   if (wants.timeout_ns == ALOFT_FOREVER)
-    event_remove_timer(adapter->own.event);
+    evtimer_del(adapter->own.timer);
   else
     alo_libevent_time(adapter, wants.timeout_ns);
 }
@@ -63,10 +63,12 @@ static inline void alo_libevent_fired(evutil_socket_t descriptor, short events, 
   if (!adapter->loop || status == ALOFT_WRONG_STATE) /* detached; a base inside a callback */
     return;
   adapter->status = status;
-  if (status == ALOFT_OK)
+  if (status == ALOFT_OK) {
     alo_libevent_arm(adapter);
-  else
-    event_del(adapter->own.event);
+    return;
+  }
+  event_del(adapter->own.input);
+  evtimer_del(adapter->own.timer);
 }
 
 /* Something was started elsewhere: the base has to look before it waits. */
@@ -75,6 +77,14 @@ static inline void alo_libevent_changed(aloft_loop *loop, void *context) {
   (void)loop;
   if (!adapter->own.turning && adapter->status == ALOFT_OK)
     alo_libevent_time(adapter, 0);
+}
+
+static inline void alo_libevent_free(aloft_libevent *adapter) {
+  if (adapter->own.input)
+    event_free(adapter->own.input);
+  if (adapter->own.timer)
+    event_free(adapter->own.timer);
+  adapter->own.input = adapter->own.timer = NULL;
 }
 
 /* ALOFT_NO_MEMORY; ALOFT_SYSTEM: libevent refused the event; ALOFT_WRONG_STATE: called from a
@@ -88,16 +98,15 @@ static inline aloft_status aloft_libevent_attach(aloft_libevent *adapter, aloft_
     return status;
   short events = (short)(EV_PERSIST | (wants.events & POLLIN ? EV_READ : 0) |
                          (wants.events & POLLOUT ? EV_WRITE : 0));
-  struct event *event = event_new(base, wants.descriptor, events, alo_libevent_fired, adapter);
-  if (!event)
-    return ALOFT_NO_MEMORY;
-  if (event_add(event, NULL) < 0) {
-    event_free(event);
-    return ALOFT_SYSTEM;
+  adapter->own.input = event_new(base, wants.descriptor, events, alo_libevent_fired, adapter);
+  adapter->own.timer = evtimer_new(base, alo_libevent_fired, adapter);
+  bool made = adapter->own.input && adapter->own.timer;
+  if (!made || event_add(adapter->own.input, NULL) < 0) {
+    alo_libevent_free(adapter);
+    return made ? ALOFT_SYSTEM : ALOFT_NO_MEMORY;
   }
   adapter->loop = loop;
   adapter->status = ALOFT_OK;
-  adapter->own.event = event;
   adapter->own.turning = false;
   aloft_loop_on_change(loop, alo_libevent_changed, adapter);
   alo_libevent_arm(adapter);
@@ -110,9 +119,8 @@ static inline void aloft_libevent_detach(aloft_libevent *adapter) {
   if (!adapter->loop)
     return;
   aloft_loop_on_change(adapter->loop, NULL, NULL);
-  event_free(adapter->own.event);
+  alo_libevent_free(adapter);
   adapter->loop = NULL;
-  adapter->own.event = NULL;
 }
 
 /* Detaches and closes the loop: what is in flight on it completes with ALOFT_CLOSED before this

@@ -76,6 +76,7 @@ static aloft_status iterate(int wait_ms) {
   }
   int result = event_base_loop(base, wait_ms == 0 ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
   event_del(limit);
+  assert_true(result == 0 || adapter.status != ALOFT_OK || !adapter.loop); /* 1: it has no event */
   return result < 0 ? ALOFT_SYSTEM : adapter.status;
 }
 
