@@ -20,6 +20,9 @@ typedef struct harness_foreign {
   aloft_status (*iterate)(int wait_ms);
   /* Calls `call` once in `ms` from the foreign loop. At most 8 at a time. */
   void (*after)(int ms, void (*call)(void *context), void *context);
+  /* Calls `call` once in the next iteration, between the adapter's asking for the wants and the
+   * wait; NULL: this loop calls nobody then. */
+  void (*before_wait)(void (*call)(void *context), void *context);
 } harness_foreign;
 
 /* Those that this build has, NULL after the last. */

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "harness_foreign.h"
 #include "tds_response.h"
 
 enum { TURNS_MAX = 2000000, SERVER_ADDRESS_ROOM = 256 };
@@ -62,7 +61,7 @@ void world_open(lite_world *world, world_network network, uint64_t seed,
 void world_close(lite_world *world) {
   static const char *const files[] = {"test.db", "test.db-wal", "test.db-shm"};
   alo_lite_close(world->lite);
-  harness_loop_shut(world->loop);
+  aloft_loop_close(world->loop);
   fclose(world->log);
   free(world->log_text);
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -74,7 +73,7 @@ void world_close(lite_world *world) {
 }
 
 void world_turn(lite_world *world) {
-  assert_int_equal(harness_turn(world->loop, ALOFT_FOREVER), ALOFT_OK);
+  assert_int_equal(aloft_loop_turn(world->loop, ALOFT_FOREVER), ALOFT_OK);
 }
 
 void world_until(lite_world *world, const bool *flag) {

@@ -76,6 +76,30 @@ static void after(int ms, void (*call)(void *context), void *context) {
   g_source_unref(source);
 }
 
+/* A source of the same priority that is attached later is prepared later. */
+static timer before;
+
+static gboolean prepare_later(GSource *source, gint *timeout_ms) {
+  (void)source;
+  *timeout_ms = -1;
+  before.call(before.context);
+  g_source_destroy(source);
+  return FALSE;
+}
+
+static gboolean check_nothing(GSource *source) {
+  (void)source;
+  return FALSE;
+}
+
+static void before_wait(void (*call)(void *context), void *context) {
+  static GSourceFuncs functions = {.prepare = prepare_later, .check = check_nothing};
+  before = (timer){call, context};
+  GSource *source = g_source_new(&functions, sizeof(GSource));
+  g_source_attach(source, own);
+  g_source_unref(source);
+}
+
 const harness_foreign harness_glib = {
     .name = "glib",
     .open = open_context,
@@ -86,4 +110,5 @@ const harness_foreign harness_glib = {
     .attached = attached,
     .iterate = iterate,
     .after = after,
+    .before_wait = before_wait,
 };
