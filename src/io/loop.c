@@ -351,7 +351,6 @@ void aloft_loop_close(aloft_loop *loop) {
     return;
   __atomic_store_n(&loop->closing, true, __ATOMIC_RELAXED);
   loop->turning = true; /* no callback below may turn the loop */
-  loop->ops.outside = NULL;
   while (loop->residents) {
     alo_resident *resident = loop->residents;
     alo_loop_move_out(resident);

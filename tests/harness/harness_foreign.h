@@ -16,7 +16,7 @@ typedef struct harness_foreign {
   aloft_status (*close_loop)(void); /* the adapter's close */
   bool (*attached)(void);
   /* One iteration, waiting at most `wait_ms` for an event (-1: no limit). Why the adapter's turn
-   * failed, or ALOFT_OK. */
+   * failed, or ALOFT_OK; after a failure it is not turned again. */
   aloft_status (*iterate)(int wait_ms);
   /* Calls `call` once in `ms` from the foreign loop. At most 8 at a time. */
   void (*after)(int ms, void (*call)(void *context), void *context);

@@ -23,8 +23,7 @@ typedef struct aloft_glib {
   aloft_status status; /* not ALOFT_OK: turning the loop failed, and the context turns it no more */
   GSource *source;     /* to name it or to give it a priority */
   struct {             /* the adapter's own */
-    gpointer tag;
-    bool waiting; /* from prepare to check */
+    bool waiting;      /* from prepare to check */
   } own;
 } aloft_glib;
 
@@ -49,28 +48,28 @@ static inline gboolean alo_glib_prepare(GSource *source, gint *timeout_ms) {
   return *timeout_ms == 0;
 }
 
+/* GLib looks at the descriptor itself. */
 static inline gboolean alo_glib_check(GSource *source) {
   aloft_glib *adapter = ((alo_glib_source *)source)->adapter;
   if (!adapter)
     return FALSE;
   adapter->own.waiting = false;
-  return g_source_query_unix_fd(source, adapter->own.tag) != 0 || alo_glib_timeout(adapter) == 0;
+  return alo_glib_timeout(adapter) == 0;
 }
 
 /* GLib holds the source while this runs, also when a callback detaches. */
 static inline gboolean alo_glib_dispatch(GSource *source, GSourceFunc unused, gpointer context) {
-  aloft_glib *adapter = ((alo_glib_source *)source)->adapter;
+  alo_glib_source *own = (alo_glib_source *)source;
   (void)unused;
   (void)context;
-  if (!adapter)
+  if (!own->adapter)
     return G_SOURCE_REMOVE;
-  adapter->own.waiting = false;
-  aloft_status status = aloft_loop_turn(adapter->loop, 0);
-  if (!((alo_glib_source *)source)->adapter)
-    return G_SOURCE_REMOVE;
+  own->adapter->own.waiting = false;
+  aloft_status status = aloft_loop_turn(own->adapter->loop, 0);
   if (status == ALOFT_OK || status == ALOFT_WRONG_STATE) /* a context inside a callback */
     return G_SOURCE_CONTINUE;
-  adapter->status = status;
+  if (own->adapter)
+    own->adapter->status = status;
   return G_SOURCE_REMOVE;
 }
 
@@ -99,9 +98,9 @@ static inline aloft_status aloft_glib_attach(aloft_glib *adapter, aloft_loop *lo
   adapter->own.waiting = false;
   ((alo_glib_source *)adapter->source)->adapter = adapter;
   g_source_set_name(adapter->source, "aloft");
-  adapter->own.tag = g_source_add_unix_fd(adapter->source, wants.descriptor,
-                                          (GIOCondition)((wants.events & POLLIN ? G_IO_IN : 0) |
-                                                         (wants.events & POLLOUT ? G_IO_OUT : 0)));
+  g_source_add_unix_fd(adapter->source, wants.descriptor,
+                       (GIOCondition)((wants.events & POLLIN ? G_IO_IN : 0) |
+                                      (wants.events & POLLOUT ? G_IO_OUT : 0)));
   aloft_loop_on_change(loop, alo_glib_changed, adapter);
   g_source_attach(adapter->source, context);
   return ALOFT_OK;

@@ -26,7 +26,6 @@ typedef struct aloft_libevent {
   aloft_status status; /* not ALOFT_OK: turning the loop failed, and the base turns it no more */
   struct {             /* the adapter's own */
     struct event *input, *timer;
-    bool turning;
   } own;
 } aloft_libevent;
 
@@ -57,9 +56,7 @@ static inline void alo_libevent_fired(evutil_socket_t descriptor, short events, 
   aloft_libevent *adapter = (aloft_libevent *)context;
   (void)descriptor;
   (void)events;
-  adapter->own.turning = true;
   aloft_status status = aloft_loop_turn(adapter->loop, 0);
-  adapter->own.turning = false;
   if (!adapter->loop || status == ALOFT_WRONG_STATE) /* detached; a base inside a callback */
     return;
   adapter->status = status;
@@ -71,11 +68,12 @@ static inline void alo_libevent_fired(evutil_socket_t descriptor, short events, 
   evtimer_del(adapter->own.timer);
 }
 
-/* Something was started elsewhere: the base has to look before it waits. */
+/* Something was started elsewhere, or a turn made: the base has to look before it waits. At the end
+ * of a turn of its own it looks at once, see above. */
 static inline void alo_libevent_changed(aloft_loop *loop, void *context) {
   aloft_libevent *adapter = (aloft_libevent *)context;
   (void)loop;
-  if (!adapter->own.turning && adapter->status == ALOFT_OK)
+  if (adapter->status == ALOFT_OK)
     alo_libevent_time(adapter, 0);
 }
 
@@ -107,7 +105,6 @@ static inline aloft_status aloft_libevent_attach(aloft_libevent *adapter, aloft_
   }
   adapter->loop = loop;
   adapter->status = ALOFT_OK;
-  adapter->own.turning = false;
   aloft_loop_on_change(loop, alo_libevent_changed, adapter);
   alo_libevent_arm(adapter);
   return ALOFT_OK;

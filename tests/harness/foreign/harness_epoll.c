@@ -69,7 +69,10 @@ static aloft_status iterate(int wait_ms) {
     end_timer(events[i].data.ptr);
     fired.call(fired.context);
   }
-  return aloft_epoll_turn(&adapter, events, count);
+  aloft_status status = aloft_epoll_turn(&adapter, events, count);
+  if (status != ALOFT_OK)
+    aloft_epoll_detach(&adapter);
+  return status;
 }
 
 static void after(int ms, void (*call)(void *context), void *context) {
