@@ -23,6 +23,7 @@ typedef struct harness_foreign {
   /* Calls `call` once in the next iteration, between the adapter's asking for the wants and the
    * wait; NULL: this loop calls nobody then. */
   void (*before_wait)(void (*call)(void *context), void *context);
+  bool nests; /* iterate may be called in a callback */
 } harness_foreign;
 
 /* Those that this build has, NULL after the last. */

@@ -414,6 +414,19 @@ static void count_post(aloft_post *post) {
   posts_run++;
 }
 
+/* In a thread of its own, so that only the descriptor tells of it. */
+static void *post_alone(void *context) {
+  static aloft_post post = {.run = count_post};
+  aloft_loop_post(((fixture *)context)->loop, &post);
+  return NULL;
+}
+
+static pthread_t posting_thread;
+
+static void post_one(void *context) {
+  assert_int_equal(pthread_create(&posting_thread, NULL, post_alone, context), 0);
+}
+
 static void *post_all(void *context) {
   poster *own = context;
   for (size_t i = 0; i < POSTS; i++) {
@@ -565,27 +578,61 @@ static void test_wait_in_a_foreign_callback(void **state) {
   end(f);
 }
 
-/* ---- detach and close ---- */
+/* ---- a foreign loop inside a callback of this one ---- */
 
-static fixture *detaching;
-
-static void detach_inside(aloft_op *op, aloft_status status) {
-  harness_op_done(op, status);
-  assert_int_equal(aloft_loop_turn(detaching->loop, 0), ALOFT_WRONG_STATE);
-  detaching->foreign->detach();
-  assert_false(detaching->foreign->attached());
-  assert_int_equal(detaching->foreign->attach(detaching->loop), ALOFT_WRONG_STATE);
-}
+static fixture *inside; /* for callbacks */
 
 static void set_flag(void *context) {
   *(bool *)context = true;
+}
+
+/* What is posted makes the descriptor readable, which nobody can serve before the turn is over. */
+static void iterate_inside(aloft_op *op, aloft_status status) {
+  static aloft_post post = {.run = count_post};
+  bool flag = false;
+  unsigned iterations = 0;
+  harness_op_done(op, status);
+  aloft_loop_post(inside->loop, &post);
+  inside->foreign->after(20, set_flag, &flag);
+  for (; !flag; iterations++)
+    assert_int_equal(inside->foreign->iterate(-1), ALOFT_OK);
+  assert_in_range(iterations, 1, 10);
+  assert_int_equal(posts_run, 0);
+}
+
+static void test_nested_foreign_loop(void **state) {
+  fixture *f = begin(state);
+  harness_op nap = sleep_of(f, ALOFT_MILLISECONDS(1)), other = nap;
+  inside = f;
+  nap.op.done = iterate_inside;
+  posts_run = 0;
+  if (f->foreign->nests) {
+    start_sleep(&nap);
+    RUN_UNTIL(f, nap.done_count && posts_run == 1);
+    assert_int_equal(aloft_sleep_start(f->loop, &other.op), ALOFT_OK);
+    RUN_UNTIL(f, other.done_count);
+    f->foreign->after(1, post_one, f);
+    RUN_UNTIL(f, posts_run == 2);
+    pthread_join(posting_thread, NULL);
+  }
+  end(f);
+}
+
+/* ---- detach and close ---- */
+
+static void detach_inside(aloft_op *op, aloft_status status) {
+  harness_op_done(op, status);
+  assert_int_equal(aloft_loop_turn(inside->loop, 0), ALOFT_WRONG_STATE);
+  inside->foreign->detach();
+  assert_false(inside->foreign->attached());
+  assert_int_equal(inside->foreign->attach(inside->loop), ALOFT_WRONG_STATE);
 }
 
 static void test_detach_in_a_callback(void **state) {
   fixture *f = begin(state);
   harness_op nap = sleep_of(f, ALOFT_MILLISECONDS(1)), other = sleep_of(f, ALOFT_MILLISECONDS(2));
   bool flag = false;
-  detaching = f;
+  inside = f;
   nap.op.done = detach_inside;
   start_sleep(&nap);
   RUN_UNTIL(f, nap.done_count);
@@ -617,8 +664,8 @@ static void test_foreign_loop_ends_first(void **state) {
 
 static void close_inside(aloft_op *op, aloft_status status) {
   harness_op_done(op, status);
-  assert_int_equal(detaching->foreign->close_loop(), ALOFT_WRONG_STATE);
-  assert_true(detaching->foreign->attached());
+  assert_int_equal(inside->foreign->close_loop(), ALOFT_WRONG_STATE);
+  assert_true(inside->foreign->attached());
 }
 
 static void close_here(void *context) {
@@ -633,7 +680,7 @@ static void test_close_with_operations_in_flight(void **state) {
   harness_op first = sleep_of(f, ALOFT_MILLISECONDS(1)), nap = sleep_of(f, ALOFT_SECONDS(3600));
   harness_op opening = {.op = {.done = harness_op_done}};
   asked one = request_of(f, "toy.never");
-  detaching = f;
+  inside = f;
   first.op.done = close_inside;
   start_sleep(&first);
   start_sleep(&nap);
@@ -725,6 +772,7 @@ int main(void) {
       cmocka_unit_test(test_waiting_is_not_busy),
       cmocka_unit_test(test_output_that_blocks),
       cmocka_unit_test(test_wait_in_a_foreign_callback),
+      cmocka_unit_test(test_nested_foreign_loop),
       cmocka_unit_test(test_detach_in_a_callback),
       cmocka_unit_test(test_foreign_loop_ends_first),
       cmocka_unit_test(test_close_with_operations_in_flight),

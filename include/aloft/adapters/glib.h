@@ -23,7 +23,10 @@ typedef struct aloft_glib {
   aloft_status status; /* not ALOFT_OK: turning the loop failed, and the context turns it no more */
   GSource *source;     /* to name it or to give it a priority */
   struct {             /* the adapter's own */
-    bool waiting;      /* from prepare to check */
+    gpointer tag;
+    GIOCondition events;
+    bool deaf;
+    bool waiting; /* from prepare to check */
   } own;
 } aloft_glib;
 
@@ -32,29 +35,37 @@ typedef struct alo_glib_source {
   aloft_glib *adapter;
 } alo_glib_source;
 
-static inline int alo_glib_timeout(aloft_glib *adapter) {
-  aloft_loop_wants wants;
-  wants.size = sizeof wants;
-  if (!adapter || aloft_loop_get_wants(adapter->loop, &wants) != ALOFT_OK)
-    return -1;
-  return wants.timeout_ms;
+/* Inside a callback of the loop, where a nested main loop may run, its descriptor cannot be served
+ * and is not listened to. (GLib's own way of that costs each dispatch three system calls.) */
+static inline void alo_glib_listen(aloft_glib *adapter, bool listen) {
+  adapter->own.deaf = !listen;
+  g_source_modify_unix_fd(adapter->source, adapter->own.tag,
+                          listen ? adapter->own.events : (GIOCondition)0);
 }
 
 static inline gboolean alo_glib_prepare(GSource *source, gint *timeout_ms) {
   aloft_glib *adapter = ((alo_glib_source *)source)->adapter;
-  *timeout_ms = alo_glib_timeout(adapter);
-  if (adapter)
-    adapter->own.waiting = true;
-  return *timeout_ms == 0;
+  aloft_loop_wants wants;
+  wants.size = sizeof wants;
+  *timeout_ms = -1;
+  if (!adapter || aloft_loop_get_wants(adapter->loop, &wants) != ALOFT_OK)
+    return FALSE;
+  if (adapter->own.deaf)
+    alo_glib_listen(adapter, true);
+  adapter->own.waiting = true;
+  *timeout_ms = wants.timeout_ms;
+  return wants.timeout_ms == 0;
 }
 
 /* GLib looks at the descriptor itself. */
 static inline gboolean alo_glib_check(GSource *source) {
   aloft_glib *adapter = ((alo_glib_source *)source)->adapter;
+  aloft_loop_wants wants;
+  wants.size = sizeof wants;
   if (!adapter)
     return FALSE;
   adapter->own.waiting = false;
-  return alo_glib_timeout(adapter) == 0;
+  return aloft_loop_get_wants(adapter->loop, &wants) == ALOFT_OK && wants.timeout_ms == 0;
 }
 
 /* GLib holds the source while this runs, also when a callback detaches. */
@@ -66,7 +77,9 @@ static inline gboolean alo_glib_dispatch(GSource *source, GSourceFunc unused, gp
     return G_SOURCE_REMOVE;
   own->adapter->own.waiting = false;
   aloft_status status = aloft_loop_turn(own->adapter->loop, 0);
-  if (status == ALOFT_OK || status == ALOFT_WRONG_STATE) /* a context inside a callback */
+  if (status == ALOFT_WRONG_STATE)
+    alo_glib_listen(own->adapter, false);
+  if (status == ALOFT_OK || status == ALOFT_WRONG_STATE)
     return G_SOURCE_CONTINUE;
   if (own->adapter)
     own->adapter->status = status;
@@ -95,12 +108,13 @@ static inline aloft_status aloft_glib_attach(aloft_glib *adapter, aloft_loop *lo
   adapter->loop = loop;
   adapter->status = ALOFT_OK;
   adapter->source = g_source_new(&functions, sizeof(alo_glib_source));
-  adapter->own.waiting = false;
+  adapter->own.waiting = adapter->own.deaf = false;
   ((alo_glib_source *)adapter->source)->adapter = adapter;
   g_source_set_name(adapter->source, "aloft");
-  g_source_add_unix_fd(adapter->source, wants.descriptor,
-                       (GIOCondition)((wants.events & POLLIN ? G_IO_IN : 0) |
-                                      (wants.events & POLLOUT ? G_IO_OUT : 0)));
+  g_source_set_can_recurse(adapter->source, TRUE);
+  adapter->own.events = (GIOCondition)((wants.events & POLLIN ? G_IO_IN : 0) |
+                                       (wants.events & POLLOUT ? G_IO_OUT : 0));
+  adapter->own.tag = g_source_add_unix_fd(adapter->source, wants.descriptor, adapter->own.events);
   aloft_loop_on_change(loop, alo_glib_changed, adapter);
   g_source_attach(adapter->source, context);
   return ALOFT_OK;

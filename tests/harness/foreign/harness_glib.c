@@ -111,4 +111,5 @@ const harness_foreign harness_glib = {
     .iterate = iterate,
     .after = after,
     .before_wait = before_wait,
+    .nests = true,
 };
