@@ -9,7 +9,7 @@ case ${1:-} in
   demo) packages="$build nats-server procps" ;;
   bench) packages="$build g++ libcmocka-dev nats-server freetds-bin valgrind procps" ;;
   test) packages="$build g++ clang libclang-rt-14-dev libcmocka-dev nats-server freetds-bin
-                  valgrind procps binutils util-linux mandoc" ;;
+                  valgrind procps binutils util-linux mandoc libevent-dev libglib2.0-dev" ;;
   fuzz) packages="$build clang libclang-rt-14-dev llvm-14" ;;
   format) packages="clang-format" ;;
   lint) packages="$build g++ clang clang-format clang-tidy libcmocka-dev" ;;

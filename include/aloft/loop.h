@@ -38,6 +38,34 @@ ALOFT_API void aloft_loop_close(aloft_loop *loop);
  * ALOFT_OK; ALOFT_SYSTEM: waiting itself failed; ALOFT_WRONG_STATE: called from a callback. */
 ALOFT_API aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns);
 
+/* ---- inside another event loop ---- */
+
+/* What a foreign loop waits for, to call aloft_loop_turn(loop, 0) when any of it is due: `events`
+ * on `descriptor`, or the deadline. Adapters: <aloft/adapters/epoll.h>, libevent.h, glib.h. */
+typedef struct aloft_loop_wants {
+  size_t size;          /* sizeof(aloft_loop_wants), set by the caller */
+  int descriptor;       /* the loop's own, to wait on and nothing else; always the same one */
+  short events;         /* as poll(2) has them; always the same, POLLIN */
+  uint64_t deadline_ns; /* on the loop's clock. 0: at once; ALOFT_FOREVER: there is none */
+  uint64_t timeout_ns;  /* the same, from now on. 0: at once; ALOFT_FOREVER: there is none */
+  int timeout_ms;       /* the same, as poll(2) takes it: rounded up, -1: there is none */
+} aloft_loop_wants;
+
+/* Good until the next call to anything on the loop: ask again before each wait, or be told by
+ * aloft_loop_on_change. What another thread posts or cancels shows on the descriptor.
+ * ALOFT_ARGUMENT: `size`; ALOFT_WRONG_STATE: called from a callback, the turn is not over;
+ * ALOFT_UNSUPPORTED: this loop has no descriptor. */
+ALOFT_API aloft_status aloft_loop_get_wants(aloft_loop *loop, aloft_loop_wants *wants);
+
+/* Has `changed` called when the wants may have become earlier than they were when last asked for:
+ * by a start, a cancel or another call outside of a turn, and at the end of each turn. Once, until
+ * they are asked for again. On the loop's thread and from within that call: it makes a note, or the
+ * foreign loop call back soon, and calls nothing on the loop. NULL: no more. One at a time. */
+typedef void aloft_loop_changed(aloft_loop *loop, void *context);
+ALOFT_API void aloft_loop_on_change(aloft_loop *loop, aloft_loop_changed *changed, void *context);
+
+/* ---- running by itself ---- */
+
 /* Turns until aloft_loop_stop, or until nothing is left that could happen: no operation in flight,
  * no connection open. */
 ALOFT_API aloft_status aloft_loop_run(aloft_loop *loop);

@@ -61,12 +61,11 @@ static inline void alo_queue_push(alo_queue *queue, aloft_item *item) {
   queue->end = &item->next;
 }
 
-/* alo_op_finish, given the error in full. */
-static inline void alo_op_finish_inline(alo_ops *ops, aloft_op *op, aloft_status status,
-                                        const aloft_error *error) {
+/* alo_op_finish with ALOFT_OK, while nobody is to be told (ops->telling is 0). */
+static inline void alo_op_finish_well(alo_ops *ops, aloft_op *op) {
   alo_op_unwatch(op);
-  op->status = status;
-  op->error = error;
+  op->status = ALOFT_OK;
+  op->error = NULL;
   op->own.state = ALO_OP_FINISHED;
   alo_queue_push(&ops->completions, &op->own.item);
 }

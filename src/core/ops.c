@@ -13,11 +13,17 @@ void alo_ops_init(alo_ops *ops, uint64_t tick_ns, uint64_t now_ns) {
 /* ---- queues ---- */
 
 void alo_ops_push(alo_ops *ops, aloft_item *item) {
+  bool first = ops->completions.end == &ops->completions.first;
   alo_queue_push(&ops->completions, item);
+  if (first && ops->telling)
+    ops->outside(ops->context);
 }
 
 void alo_ops_bury(alo_ops *ops, aloft_item *item) {
-  alo_queue_push(ops->closing ? &ops->burials : &ops->completions, item);
+  if (ops->closing)
+    alo_queue_push(&ops->burials, item);
+  else
+    alo_ops_push(ops, item);
 }
 
 void alo_ops_post(alo_ops *ops, aloft_item *item) {
@@ -154,9 +160,11 @@ aloft_status alo_op_start(alo_op_kind *kind, aloft_op *op) {
 }
 
 void alo_op_finish(aloft_op *op, aloft_status status, const aloft_error *error) {
-  if (status != ALOFT_OK && !error)
-    error = aloft_status_error(status);
-  alo_op_finish_inline(alo_op_kind_of(op)->ops, op, status, error);
+  op->status = status;
+  op->error = error || status == ALOFT_OK ? error : aloft_status_error(status);
+  alo_op_unwatch(op);
+  op->own.state = ALO_OP_FINISHED;
+  alo_ops_push(alo_op_kind_of(op)->ops, &op->own.item);
 }
 
 void alo_op_withdraw(aloft_op *op) {

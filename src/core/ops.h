@@ -30,8 +30,12 @@ struct alo_ops {
   aloft_item *posted;          /* atomic: stack of what any thread has posted */
   void (*wake)(void *context); /* from any thread */
   uint64_t (*clock)(void *context);
-  void *context; /* of both */
-  bool closing;  /* the loop is */
+  /* Called, while `telling` is not 0, when the first of the completions is queued: outside of a
+   * turn somebody may have to be told. */
+  void (*outside)(void *context);
+  void *context; /* of all three */
+  unsigned telling;
+  bool closing; /* the loop is */
 };
 
 /* own.state: 0 when idle, one of the first two, and what else knows of a flying operation. */

@@ -48,6 +48,9 @@ typedef struct alo_driver_methods {
   int (*random)(alo_driver *driver, void *into, size_t size);
   /* A descriptor that is readable when wait(0) has something to do; -1: none. */
   int (*descriptor)(alo_driver *driver);
+  /* True when wait(0) has something to do that the descriptor does not show: changes that have not
+   * reached the kernel yet. */
+  bool (*unsettled)(const alo_driver *driver);
 
   /* Begins to connect: writable when it is decided, see `connected`. */
   int (*connect)(alo_driver *driver, const alo_address *to, alo_watch *watch, alo_socket **made);
@@ -69,6 +72,9 @@ typedef struct alo_driver_methods {
 
 struct alo_driver {
   const alo_driver_methods *methods;
+  /* Called when the driver becomes unsettled; may be NULL. Set by the loop. */
+  void (*changed)(void *context);
+  void *context;
 };
 
 /* A driver on libuv. NULL: `*error` says why. */

@@ -473,6 +473,11 @@ static int descriptor(alo_driver *driver) {
   return -1;
 }
 
+static bool unsettled(const alo_driver *driver) {
+  (void)driver;
+  return false;
+}
+
 static int random_bytes(alo_driver *driver, void *into, size_t size) {
   for (size_t i = 0; i < size; i++)
     ((uint8_t *)into)[i] = (uint8_t)(next_random(of(driver)) >> 32);
@@ -496,6 +501,7 @@ static const alo_driver_methods methods = {
     .close = close_driver,
     .random = random_bytes,
     .descriptor = descriptor,
+    .unsettled = unsettled,
     .connect = connect_to,
     .connected = connected,
     .listen = listen_at,

@@ -19,6 +19,7 @@ typedef struct uv_driver {
   uv_timer_t timer;
   uv_async_t async;
   uint64_t armed_until; /* of the timer; UINT64_MAX: not armed */
+  bool unsettled;       /* libuv has changes that only its next run gives to the kernel */
 } uv_driver;
 
 struct alo_socket {
@@ -70,8 +71,20 @@ static void arm(uv_driver *self, uint64_t deadline_ns) {
   uv_timer_start(&self->timer, timer_fired, until > present ? until - present : 0, 0);
 }
 
+/* libuv takes a descriptor out of its epoll at once when the interest in it changes, and puts it
+ * back, or frees what was closed, when it runs: until then its descriptor may keep silent. */
+static void unsettle(uv_driver *self) {
+  if (self->unsettled)
+    return;
+  self->unsettled = true;
+  if (self->driver.changed)
+    self->driver.changed(self->driver.context);
+}
+
+/* What callbacks change during the run counts for the next one. */
 static int wait(alo_driver *driver, uint64_t deadline_ns) {
   uv_driver *self = (uv_driver *)driver;
+  self->unsettled = false;
   if (deadline_ns == 0) {
     uv_run(&self->uv, UV_RUN_NOWAIT);
     return 0;
@@ -92,6 +105,10 @@ static int random_bytes(alo_driver *driver, void *into, size_t size) {
 
 static int descriptor(alo_driver *driver) {
   return uv_backend_fd(&((uv_driver *)driver)->uv);
+}
+
+static bool unsettled(const alo_driver *driver) {
+  return ((const uv_driver *)driver)->unsettled;
 }
 
 /* ---- sockets ---- */
@@ -167,6 +184,7 @@ static void interest(alo_socket *socket, unsigned events) {
     uv_poll_stop(&socket->poll);
     return;
   }
+  unsettle(socket->driver);
   int wanted =
       ((events & ALO_READABLE) ? UV_READABLE : 0) | ((events & ALO_WRITABLE) ? UV_WRITABLE : 0);
   uv_poll_start(&socket->poll, wanted, poll_fired);
@@ -251,6 +269,7 @@ static ssize_t write_to(alo_socket *socket, const void *from, size_t size) {
 static void shut(alo_socket *socket) {
   socket->watch = NULL;
   socket->interest = 0;
+  unsettle(socket->driver);
   uv_close((uv_handle_t *)&socket->poll, poll_closed);
   close(socket->descriptor); /* at once: the peer learns of it without another turn */
 }
@@ -327,6 +346,7 @@ static const alo_driver_methods methods = {
     .close = close_driver,
     .random = random_bytes,
     .descriptor = descriptor,
+    .unsettled = unsettled,
     .connect = connect_to,
     .connected = connected,
     .listen = listen_at,
@@ -347,6 +367,7 @@ alo_driver *alo_driver_uv_open(const aloft_allocator *heap, int *error) {
   self->driver.methods = &methods;
   self->heap = *heap;
   self->armed_until = UINT64_MAX;
+  self->unsettled = true; /* the async is not in the epoll before the first run */
   *error = uv_loop_init(&self->uv);
   if (*error < 0) {
     alo_heap_give(heap, self, sizeof *self);

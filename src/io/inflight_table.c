@@ -161,9 +161,9 @@ aloft_status aloft_inflight_finish(aloft_inflight *table, uint64_t id, aloft_sta
     table->unmatched++;
     return ALOFT_WRONG_STATE;
   }
-  if (status != ALOFT_OK)
+  if (status | table->kind.ops->telling) /* one test for both */
     return finish_with(table, id, status, error);
-  alo_op_finish_inline(table->kind.ops, alo_inflight_take(&table->table, id), ALOFT_OK, NULL);
+  alo_op_finish_well(table->kind.ops, alo_inflight_take(&table->table, id));
   return ALOFT_OK;
 }
 

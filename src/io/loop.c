@@ -1,5 +1,7 @@
 #include "loop.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 
 #include "cancel.h"
@@ -12,13 +14,26 @@
 enum { INPUT_LEFT_TURNS_MAX = 16 };
 
 static void wake_driver(void *context) {
-  alo_driver *driver = context;
+  alo_driver *driver = ((aloft_loop *)context)->driver;
   driver->methods->wake(driver);
 }
 
+/* Tells the foreign loop, if there is one, that what it knows of this loop's wants is out of date.
+ */
+static void tell_changed(void *context) {
+  aloft_loop *loop = context;
+  if (!loop->changed || loop->changed_told || loop->turning)
+    return;
+  loop->changed_told = true;
+  loop->changed(loop, loop->changed_context);
+}
+
+/* Operations read the clock when they are started with a deadline outside of a turn, or by input.
+ */
 static uint64_t read_clock(void *context) {
-  alo_driver *driver = context;
-  return driver->methods->now(driver);
+  aloft_loop *loop = context;
+  tell_changed(loop);
+  return loop->driver->methods->now(loop->driver);
 }
 
 /* Nothing but the wheel and the cancellation holds a sleep. */
@@ -63,7 +78,10 @@ aloft_status alo_loop_open_on(aloft_loop **made, const aloft_loop_config *config
                driver->methods->now(driver));
   loop->ops.wake = wake_driver;
   loop->ops.clock = read_clock;
-  loop->ops.context = driver;
+  loop->ops.context = loop;
+  loop->ops.outside = tell_changed;
+  driver->changed = tell_changed;
+  driver->context = loop;
   loop->sleeps = (alo_op_kind){{alo_op_run}, let_go, &loop->ops};
   alo_blocks_init(&loop->blocks, &loop->heap, or_default(own.block_size, (size_t)64 << 10),
                   or_default(own.blocks_bytes_max, (size_t)8 << 20));
@@ -106,6 +124,8 @@ const aloft_error *aloft_loop_error(const aloft_loop *loop) {
 void alo_loop_output(aloft_loop *loop, alo_output *output) {
   if (output->queued)
     return;
+  if (!loop->turning)
+    tell_changed(loop);
   output->queued = true;
   output->next = loop->outputs;
   loop->outputs = output;
@@ -191,8 +211,13 @@ aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
   if (loop->turning)
     return ALOFT_WRONG_STATE;
   loop->turning = true;
+  loop->ops.telling = 0;
   int error = phases(loop, wait_ns);
   loop->turning = loop->ops.fresh = false;
+  if (loop->changed) {
+    loop->ops.telling = 1;
+    tell_changed(loop);
+  }
   return error < 0 ? ALOFT_SYSTEM : ALOFT_OK;
 }
 
@@ -233,6 +258,55 @@ aloft_status aloft_wait(aloft_loop *loop, aloft_op *op) {
 
 uint64_t aloft_loop_now(const aloft_loop *loop) {
   return loop->ops.now_ns;
+}
+
+/* ---- wants ---- */
+
+/* As wait_until for a wait without end, but it is not this loop that waits: what it would do before
+ * or at once in a wait is due now. */
+static uint64_t next_deadline(aloft_loop *loop) {
+  if (loop->outputs || loop->input_left || alo_ops_pending(&loop->ops) ||
+      loop->driver->methods->unsettled(loop->driver))
+    return 0;
+  return alo_wheel_next(&loop->ops.wheel);
+}
+
+/* Rounded up: a wait that ends too early finds nothing due, and would be made again. */
+static int in_milliseconds(uint64_t ns) {
+  if (ns == ALOFT_FOREVER)
+    return -1;
+  uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
+  return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+aloft_status aloft_loop_get_wants(aloft_loop *loop, aloft_loop_wants *wants) {
+  if (wants->size != sizeof *wants)
+    return ALOFT_ARGUMENT;
+  if (loop->turning)
+    return ALOFT_WRONG_STATE;
+  int descriptor = loop->driver->methods->descriptor(loop->driver);
+  if (descriptor < 0)
+    return ALOFT_UNSUPPORTED;
+  uint64_t deadline = next_deadline(loop), left = deadline;
+  if (deadline != 0 && deadline != ALOFT_FOREVER) {
+    uint64_t now = loop->driver->methods->now(loop->driver);
+    left = deadline > now ? deadline - now : 0;
+  }
+  *wants = (aloft_loop_wants){.size = sizeof *wants,
+                              .descriptor = descriptor,
+                              .events = POLLIN,
+                              .deadline_ns = deadline,
+                              .timeout_ns = left,
+                              .timeout_ms = in_milliseconds(left)};
+  loop->changed_told = false;
+  return ALOFT_OK;
+}
+
+void aloft_loop_on_change(aloft_loop *loop, aloft_loop_changed *changed, void *context) {
+  loop->changed = changed;
+  loop->changed_context = context;
+  loop->changed_told = false;
+  loop->ops.telling = changed && !loop->turning;
 }
 
 /* ---- sleep, post, cancel ---- */

@@ -38,6 +38,9 @@ struct aloft_loop {
   unsigned inputs_held; /* clients that hold received bytes until callbacks have run */
   unsigned input_left_turns;
   uint64_t turns;
+  aloft_loop_changed *changed; /* a foreign loop's, may be NULL */
+  void *changed_context;
+  bool changed_told;   /* and its wants not asked for since */
   aloft_error refused; /* of the last open that was refused: there is no object to keep it */
   char refused_text[256];
 };

@@ -34,7 +34,12 @@ forbid 'the TDS protocol knows its own types' 'src/wire/tds/' '^<aloft/' "$gener
 forbid 'the NATS client knows no SQL' 'src/nats/' '^<aloft/tds'
 forbid 'the SQL client knows no NATS' 'src/(tds|lite)/' '^<aloft/nats'
 forbid 'a public header needs only public headers' 'include/' '^"'
-forbid 'a public header needs only C' 'include/' '^<' "^<aloft/|$plain"
+forbid 'a public header needs only C' 'include/aloft/[^/]*$' '^<' "^<aloft/|$plain"
+for adapter in 'epoll[.]h:sys/epoll[.]h' 'libevent[.]h:event2/event[.]h|sys/time[.]h' 'glib[.]h:glib[.]h'; do
+  forbid 'an adapter needs the loop and the library that it is for' \
+    "include/aloft/adapters/${adapter%%:*}" '^<' "^<(aloft/loop[.]h|poll[.]h|string[.]h|${adapter#*:})>"
+done
+forbid 'adapters are included by those who want them' '(include/aloft/[^/]*$|src/)' '^<aloft/adapters/'
 forbid 'the gateway uses the public interface' 'src/gateway/' '^"' "$(own_headers src/gateway)"
 forbid 'the command uses the public interface, the mains of lite and gateway, and durations' \
   'src/cli/' '^"' "$(own_headers src/cli)|^\"(lite|gateway|duration)[.]h\"$"

@@ -1,5 +1,5 @@
 # What the public headers declare, one line each, blanks made one:
-#   function TYPE NAME(ARGUMENTS)
+#   function TYPE NAME(ARGUMENTS)    those of the library, and the inline ones of the adapters
 #   member STRUCT DECLARATION       but for those that are the library's own
 #   word NAME                       constants and macros
 function tidy(text) {
@@ -58,6 +58,13 @@ function functions(text,    count, i, part) {
       print "function " tidy(substr(part[i], RSTART + RLENGTH))
 }
 
+function inline_functions(text) {
+  while (match(text, /static inline [a-z_]+ [*]?aloft_[a-z_]+[(][^)]*[)] [{]/)) {
+    print "function " tidy(substr(text, RSTART + 14, RLENGTH - 16))
+    text = substr(text, RSTART + RLENGTH)
+  }
+}
+
 function words(text,    word) {
   while (match(text, /[A-Za-z0-9_]+/)) {
     word = substr(text, RSTART, RLENGTH)
@@ -83,5 +90,6 @@ END {
       code = code " " line[i]
   gsub(/[ \t]+/, " ", code)
   functions(code)
+  inline_functions(code)
   structs(code)
 }

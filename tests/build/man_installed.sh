@@ -18,7 +18,7 @@ for section in $sections; do
   done
 done
 seen=0
-cat "$root"/include/aloft/*.h | awk -f "$root/tests/build/man_headers.awk" |
+cat "$root"/include/aloft/*.h "$root"/include/aloft/adapters/*.h | awk -f "$root/tests/build/man_headers.awk" |
   sed -nE 's/^function .*[ *](aloft_[a-z0-9_]+)\(.*/\1/p' >"$work/names"
 while read -r name; do
   seen=$((seen + 1))

@@ -21,7 +21,7 @@ compare() { # KIND
   echo "$(wc -l <"$work/declared") of $1"
 }
 
-cat "$root"/include/aloft/*.h | awk -f "$here/man_headers.awk" >"$work/headers"
+cat "$root"/include/aloft/*.h "$root"/include/aloft/adapters/*.h | awk -f "$here/man_headers.awk" >"$work/headers"
 awk -f "$here/man_pages.awk" "$root"/man/*.3 >"$work/pages"
 compare function
 compare member

@@ -69,14 +69,14 @@ static aloft_status open_one(fixture *f, int which, const aloft_nats_config *con
                              harness_op *op) {
   *op = (harness_op){.op = {.done = harness_op_done}};
   assert_int_equal(aloft_nats_open(&f->nats[which], f->loop, config, &op->op), ALOFT_OK);
-  return aloft_wait(f->loop, &op->op);
+  return harness_wait(f->loop, &op->op);
 }
 
 static void close_one(fixture *f, int which) {
   harness_op op = {.op = {.done = harness_op_done}};
   assert_int_equal(aloft_nats_close(f->nats[which], &op.op), ALOFT_OK);
   f->nats[which] = NULL;
-  assert_int_equal(aloft_wait(f->loop, &op.op), ALOFT_OK);
+  assert_int_equal(harness_wait(f->loop, &op.op), ALOFT_OK);
 }
 
 static fixture *connected(const char *config, int count) {
@@ -99,7 +99,7 @@ static void end(fixture *f) {
 static void flush(fixture *f, int which) {
   harness_op op = {.op = {.done = harness_op_done}};
   assert_int_equal(aloft_nats_flush(f->nats[which], &op.op), ALOFT_OK);
-  assert_int_equal(aloft_wait(f->loop, &op.op), ALOFT_OK);
+  assert_int_equal(harness_wait(f->loop, &op.op), ALOFT_OK);
 }
 
 /* ---- a responder ---- */
@@ -171,21 +171,21 @@ static void test_request_reply_headers(void **state) {
                                 .subject = ALOFT_TEXT("service.a"),
                                 .data = {"hello", 5}};
   assert_int_equal(aloft_nats_request_start(f->nats[0], &request), ALOFT_OK);
-  assert_int_equal(aloft_wait(f->loop, &request.op), ALOFT_OK);
+  assert_int_equal(harness_wait(f->loop, &request.op), ALOFT_OK);
   request.header = &header;
   request.header_count = 1;
   assert_int_equal(aloft_nats_request_start(f->nats[0], &request), ALOFT_OK);
-  assert_int_equal(aloft_wait(f->loop, &request.op), ALOFT_OK);
+  assert_int_equal(harness_wait(f->loop, &request.op), ALOFT_OK);
   assert_string_equal(value_seen, "value");
   request.op.done = done_quietly;
   request.subject = ALOFT_TEXT("nobody");
   assert_int_equal(aloft_nats_request_start(f->nats[0], &request), ALOFT_OK);
-  assert_int_equal(aloft_wait(f->loop, &request.op), ALOFT_NO_RESPONDERS);
+  assert_int_equal(harness_wait(f->loop, &request.op), ALOFT_NO_RESPONDERS);
   assert_int_equal(aloft_nats_unsubscribe(&server.subscription), ALOFT_OK);
   flush(f, 1);
   request.subject = ALOFT_TEXT("service.a");
   assert_int_equal(aloft_nats_request_start(f->nats[0], &request), ALOFT_OK);
-  assert_int_equal(aloft_wait(f->loop, &request.op), ALOFT_NO_RESPONDERS);
+  assert_int_equal(harness_wait(f->loop, &request.op), ALOFT_NO_RESPONDERS);
   assert_int_equal(f->connected, 2);
   end(f);
 }
@@ -282,7 +282,7 @@ static void test_permissions(void **state) {
   /* the inbox is not allowed either: a request cannot be answered, and says so */
   aloft_nats_request request = {.op = {.done = done_quietly}, .subject = ALOFT_TEXT("ok.b")};
   assert_int_equal(aloft_nats_request_start(f->nats[0], &request), ALOFT_OK);
-  assert_int_equal(aloft_wait(f->loop, &request.op), ALOFT_SERVER);
+  assert_int_equal(harness_wait(f->loop, &request.op), ALOFT_SERVER);
   end(f);
 }
 
@@ -363,7 +363,7 @@ static void test_killed_in_the_middle(void **state) {
   for (int i = 0; i < 2; i++) {
     harness_op op = {.op = {.done = harness_op_done}};
     assert_int_equal(aloft_nats_close(f->nats[i], &op.op), ALOFT_OK);
-    aloft_status closed = aloft_wait(f->loop, &op.op); /* what was sent may not have been taken */
+    aloft_status closed = harness_wait(f->loop, &op.op); /* what was sent may not have been taken */
     assert_true(closed == ALOFT_LOST || closed == ALOFT_LOST_UNSENT);
     f->nats[i] = NULL;
   }
@@ -408,7 +408,7 @@ static void ask_many(aloft_loop *loop, unsigned in_flight, unsigned count) {
       abort();
   }
   while (asked_done < count)
-    if (aloft_loop_turn(loop, ALOFT_FOREVER) != ALOFT_OK)
+    if (harness_turn(loop, ALOFT_FOREVER) != ALOFT_OK)
       abort();
 }
 
@@ -442,7 +442,7 @@ static int count_process(const char *url) {
     calls += after[ALLOCATIONS] - before[ALLOCATIONS] + after[RESIZES] - before[RESIZES] +
              after[RELEASES] - before[RELEASES] + after[MAPPINGS] - before[MAPPINGS];
   }
-  aloft_loop_close(loop);
+  harness_loop_shut(loop);
   return calls > 100 ? 100 : (int)calls;
 }
 

@@ -13,6 +13,7 @@
 
 #include "e2e_lite.h"
 #include "e2e_sql_server.h"
+#include "harness_foreign.h"
 
 enum { TEXT_ROOM = 1 << 16, SQL_ROOM = 1 << 14 };
 
@@ -99,7 +100,7 @@ static void ask_begin(const char *sql) {
 
 static aloft_status ask_end(aloft_tds *on) {
   assert_int_equal(aloft_tds_query_start(on, &question_now.query), ALOFT_OK);
-  aloft_status status = aloft_wait(loop, &question_now.query.op);
+  aloft_status status = harness_wait(loop, &question_now.query.op);
   assert_int_equal(question_now.done, 1);
   return status;
 }
@@ -149,7 +150,7 @@ static aloft_tds *connect_again(void) {
   const aloft_tds_config config = {.size = sizeof config,
                                    .connection_string = aloft_text_of(connection_string)};
   assert_int_equal(aloft_tds_open(&made, loop, &config, &op), ALOFT_OK);
-  aloft_status status = aloft_wait(loop, &op);
+  aloft_status status = harness_wait(loop, &op);
   if (status != ALOFT_OK)
     fail_msg("cannot connect: %s", op.error ? op.error->message.data : "");
   return made;
@@ -464,7 +465,7 @@ static void pools(void **state) {
   for (int i = 0; i < 3; i++) {
     aloft_tds_acquire acquire = {.op = {.done = nothing}};
     assert_int_equal(aloft_tds_pool_take(pool, &acquire), ALOFT_OK);
-    assert_int_equal(aloft_wait(loop, &acquire.op), ALOFT_OK);
+    assert_int_equal(harness_wait(loop, &acquire.op), ALOFT_OK);
     assert_true(first == NULL || first == acquire.tds);
     first = acquire.tds;
     expect_on(first, "SELECT @@TRANCOUNT, COUNT(*) FROM aloft_p%s", "0|0;");
@@ -472,7 +473,7 @@ static void pools(void **state) {
     aloft_tds_pool_give(pool, first);
   }
   assert_int_equal(aloft_tds_pool_close(pool, &closing), ALOFT_OK);
-  assert_int_equal(aloft_wait(loop, &closing), ALOFT_OK);
+  assert_int_equal(harness_wait(loop, &closing), ALOFT_OK);
   expect("DROP TABLE aloft_p%s", "");
 }
 
@@ -505,7 +506,7 @@ static int open_server(void **state) {
 static int close_server(void **state) {
   (void)state;
   assert_int_equal(aloft_tds_close(tds, NULL), ALOFT_OK);
-  aloft_loop_close(loop);
+  harness_loop_shut(loop);
   if (own_server)
     e2e_lite_stop(&lite);
   return 0;

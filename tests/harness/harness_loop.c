@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "harness_loop.h"
+#include "harness_foreign.h"
 #include "heap.h"
 
 void harness_loop_open(harness_loop *at, bool sim, uint64_t seed, const alo_sim_faults *faults) {
@@ -21,7 +22,7 @@ void harness_loop_open(harness_loop *at, bool sim, uint64_t seed, const alo_sim_
 }
 
 void harness_loop_reopen(harness_loop *at, bool sim, size_t block_size) {
-  aloft_loop_close(at->loop);
+  harness_loop_shut(at->loop);
   const aloft_loop_config config = {
       .size = sizeof config, .allocator = &at->heap.allocator, .block_size = block_size};
   if (!sim) {
@@ -34,7 +35,7 @@ void harness_loop_reopen(harness_loop *at, bool sim, size_t block_size) {
 }
 
 void harness_loop_close(harness_loop *at) {
-  aloft_loop_close(at->loop);
+  harness_loop_shut(at->loop);
   at->loop = NULL;
   harness_heap_check(&at->heap);
 }

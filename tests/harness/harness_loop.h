@@ -4,6 +4,7 @@
 #define HARNESS_LOOP_H
 
 #include "driver_sim.h"
+#include "harness_foreign.h"
 #include "harness_heap.h"
 #include "loop.h"
 
@@ -24,7 +25,7 @@ void harness_loop_close(harness_loop *at);
 #define HARNESS_TURN_UNTIL(loop_, condition)                                                       \
   for (int turns_ = 0; !(condition); turns_++) {                                                   \
     assert_true(turns_ < 200000);                                                                  \
-    assert_int_equal(aloft_loop_turn((loop_), ALOFT_SECONDS(10)), ALOFT_OK);                       \
+    assert_int_equal(harness_turn((loop_), ALOFT_SECONDS(10)), ALOFT_OK);                          \
   }
 
 /* Set op.done to harness_op_done; `done_count` and `status` tell what came. */

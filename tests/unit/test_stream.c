@@ -136,7 +136,7 @@ static void test_bytes_before_the_end_are_read(void **state) {
   HARNESS_TURN_UNTIL(w->at.loop, w->ended);
   assert_int_equal(w->read_at_end, 10);
   for (int i = 0; i < 5; i++)
-    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+    assert_int_equal(harness_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   assert_int_equal(w->ended, 1);
 }
 
@@ -165,14 +165,14 @@ static void test_failed_output_while_paused(void **state) {
   write_answer = -ENOBUFS;
   put(&w->client, "x");
   for (int i = 0; i < 5; i++)
-    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+    assert_int_equal(harness_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   assert_int_equal(w->ended, 0);
   assert_int_equal(w->readable, before);
   assert_int_equal(w->drained, 0);
   w->client.want_drained = true; /* who waits for that is told that it is in vain, once */
   for (int i = 0; i < 3; i++) {
     put(&w->client, "y");
-    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+    assert_int_equal(harness_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   }
   assert_int_equal(w->drained, 1);
   assert_true(alo_buffer_size(&w->client.tx) > 0);
@@ -188,7 +188,7 @@ static void test_close_inside_an_event(void **state) {
   put(&w->server, "x");
   HARNESS_TURN_UNTIL(w->at.loop, w->readable);
   for (int i = 0; i < 5; i++)
-    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+    assert_int_equal(harness_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   assert_int_equal(w->readable + w->ended, 1);
   HARNESS_TURN_UNTIL(w->at.loop, w->server.ended); /* the peer is told */
 }
@@ -217,12 +217,12 @@ static void test_rx_max_holds_reading(void **state) {
   large[5000] = 0;
   put(&w->server, large);
   for (int i = 0; i < 5; i++)
-    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+    assert_int_equal(harness_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   size_t held = w->client.rx.size;
   assert_true(held >= 1000);
   put(&w->server, large);
   for (int i = 0; i < 5; i++)
-    assert_int_equal(aloft_loop_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
+    assert_int_equal(harness_turn(w->at.loop, ALOFT_MILLISECONDS(1)), ALOFT_OK);
   assert_int_equal(w->client.rx.size, held);
   alo_stream_drop(&w->client, held);
   HARNESS_TURN_UNTIL(w->at.loop, w->client.rx_bytes > held);

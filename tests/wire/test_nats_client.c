@@ -84,7 +84,7 @@ static void connect_with(fixture *f, const aloft_nats_config *config) {
   harness_op op = {.op = {.done = harness_op_done}};
   assert_int_equal(aloft_nats_open(&f->nats, f->loop, config, &op.op), ALOFT_OK);
   assert_int_equal(op.done_count, 0);
-  assert_int_equal(aloft_wait(f->loop, &op.op), ALOFT_OK);
+  assert_int_equal(harness_wait(f->loop, &op.op), ALOFT_OK);
   assert_int_equal(op.done_count, 1);
 }
 
@@ -620,7 +620,7 @@ static void test_reading_waits_at_deliveries_max(void **state) {
   assert_int_equal(ask(f, &one, "toy.echo", "x"), ALOFT_OK);
   unsigned before = 0;
   while (!one.done_count) {
-    assert_int_equal(aloft_loop_turn(f->loop, ALOFT_SECONDS(10)), ALOFT_OK);
+    assert_int_equal(harness_turn(f->loop, ALOFT_SECONDS(10)), ALOFT_OK);
     assert_in_range(news.count - before, 0, 4);
     before = news.count;
   }
