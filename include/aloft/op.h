@@ -1,8 +1,8 @@
 /* An operation in flight: a request waiting for its reply, a connect, a query, an acquisition.
  *
  * The caller owns it, embedded in a struct of the caller's, so that starting one allocates
- * nothing. Set the first four members (zero means: not used), start it with the start function of
- * its kind, and leave it alone until `done` runs.
+ * nothing. Set the four members behind `item` (zero means: not used), start it with the start
+ * function of its kind, and leave it alone until `done` runs.
  *
  * Exactly once: a start that returns an error never calls back; one that returns ALOFT_OK leads to
  * one call of `done` with one status, never inside the start and never inside another callback.
@@ -34,7 +34,8 @@ typedef struct aloft_link {
 } aloft_link;
 
 struct aloft_op {
-  aloft_done *done;     /* [op] required */
+  aloft_item item;  /* the library's own; first, so that what is queued is the operation itself */
+  aloft_done *done; /* [op] required */
   uint64_t timeout_ns;  /* from the start; 0: none */
   uint64_t deadline_ns; /* on the loop's clock; 0: none. The earlier of the two counts; one
                            already past refuses the start with ALOFT_TIMEOUT */
@@ -48,7 +49,6 @@ struct aloft_op {
                                still will be, so the peer may act on it; false: it will not */
 
   struct { /* the library's own; zero before the first start */
-    aloft_item item;
     aloft_link cancelling, timing;
     uint64_t due_ns;
     uint32_t slot;

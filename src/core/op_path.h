@@ -20,7 +20,7 @@
 
 /* alo_op_fly in three parts, but for op->written. First what every operation needs. */
 static inline void alo_op_fly_bare(alo_op_kind *kind, aloft_op *op) {
-  op->own.item.kind = &kind->item;
+  op->item.kind = &kind->item;
   op->own.state = ALO_OP_FLYING;
 }
 
@@ -61,13 +61,13 @@ static inline void alo_queue_push(alo_queue *queue, aloft_item *item) {
   queue->end = &item->next;
 }
 
-/* alo_op_finish with ALOFT_OK, while nobody is to be told (ops->telling is 0). */
+/* alo_op_finish with ALOFT_OK, while nobody is to be told (alo_ops_set_telling). */
 static inline void alo_op_finish_well(alo_ops *ops, aloft_op *op) {
   alo_op_unwatch(op);
   op->status = ALOFT_OK;
   op->error = NULL;
   op->own.state = ALO_OP_FINISHED;
-  alo_queue_push(&ops->completions, &op->own.item);
+  alo_queue_push(&ops->completions, &op->item);
 }
 
 #endif

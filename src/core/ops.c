@@ -15,7 +15,7 @@ void alo_ops_init(alo_ops *ops, uint64_t tick_ns, uint64_t now_ns) {
 void alo_ops_push(alo_ops *ops, aloft_item *item) {
   bool first = ops->completions.end == &ops->completions.first;
   alo_queue_push(&ops->completions, item);
-  if (first && ops->telling)
+  if (first && ops->quick_status != ALOFT_OK)
     ops->outside(ops->context);
 }
 
@@ -164,7 +164,7 @@ void alo_op_finish(aloft_op *op, aloft_status status, const aloft_error *error) 
   op->error = error || status == ALOFT_OK ? error : aloft_status_error(status);
   alo_op_unwatch(op);
   op->own.state = ALO_OP_FINISHED;
-  alo_ops_push(alo_op_kind_of(op)->ops, &op->own.item);
+  alo_ops_push(alo_op_kind_of(op)->ops, &op->item);
 }
 
 void alo_op_withdraw(aloft_op *op) {
@@ -173,7 +173,7 @@ void alo_op_withdraw(aloft_op *op) {
 }
 
 void alo_op_run(aloft_item *item) {
-  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
+  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, item);
   op->own.state = 0;
   op->done(op, op->status);
 }

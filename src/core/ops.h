@@ -8,6 +8,8 @@
 #ifndef ALO_OPS_H
 #define ALO_OPS_H
 
+#include <limits.h>
+
 #include "wheel.h"
 
 typedef struct alo_ops alo_ops;
@@ -30,11 +32,13 @@ struct alo_ops {
   aloft_item *posted;          /* atomic: stack of what any thread has posted */
   void (*wake)(void *context); /* from any thread */
   uint64_t (*clock)(void *context);
-  /* Called, while `telling` is not 0, when the first of the completions is queued: outside of a
+  /* Called, while telling, when the first of the completions is queued: outside of a
    * turn somebody may have to be told. */
   void (*outside)(void *context);
   void *context; /* of all three */
-  unsigned telling;
+  /* ALOFT_OK, or while telling no status at all: a path compares its own with it, which asks for
+   * both at once. */
+  unsigned quick_status;
   bool closing; /* the loop is */
 };
 
@@ -60,7 +64,7 @@ typedef struct alo_op_kind {
 
 /* The kind of an operation that has been started. */
 static inline alo_op_kind *alo_op_kind_of(const aloft_op *op) {
-  return (alo_op_kind *)(uintptr_t)op->own.item.kind; /* its first member */
+  return (alo_op_kind *)(uintptr_t)op->item.kind; /* its first member */
 }
 
 /* The object, of `type`, whose kind `member` an operation is of. */
@@ -100,6 +104,10 @@ void alo_ops_push(alo_ops *ops, aloft_item *item);
 /* Queues the freeing of an object behind all that is queued; when the loop closes, behind every
  * callback: those of other objects may still name it. */
 void alo_ops_bury(alo_ops *ops, aloft_item *item);
+
+static inline void alo_ops_set_telling(alo_ops *ops, bool telling) {
+  ops->quick_status = telling ? UINT_MAX : ALOFT_OK;
+}
 
 /* The phases of a turn. Each runs only what was there when it began. */
 void alo_ops_run_posted(alo_ops *ops);

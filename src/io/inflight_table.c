@@ -161,7 +161,7 @@ aloft_status aloft_inflight_finish(aloft_inflight *table, uint64_t id, aloft_sta
     table->unmatched++;
     return ALOFT_WRONG_STATE;
   }
-  if (status | table->kind.ops->telling) /* one test for both */
+  if (status != table->kind.ops->quick_status)
     return finish_with(table, id, status, error);
   alo_op_finish_well(table->kind.ops, alo_inflight_take(&table->table, id));
   return ALOFT_OK;

@@ -211,11 +211,11 @@ aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
   if (loop->turning)
     return ALOFT_WRONG_STATE;
   loop->turning = true;
-  loop->ops.telling = 0;
+  alo_ops_set_telling(&loop->ops, false);
   int error = phases(loop, wait_ns);
   loop->turning = loop->ops.fresh = false;
   if (loop->changed) {
-    loop->ops.telling = 1;
+    alo_ops_set_telling(&loop->ops, true);
     tell_changed(loop);
   }
   return error < 0 ? ALOFT_SYSTEM : ALOFT_OK;
@@ -306,7 +306,7 @@ void aloft_loop_on_change(aloft_loop *loop, aloft_loop_changed *changed, void *c
   loop->changed = changed;
   loop->changed_context = context;
   loop->changed_told = false;
-  loop->ops.telling = changed && !loop->turning;
+  alo_ops_set_telling(&loop->ops, changed && !loop->turning);
 }
 
 /* ---- sleep, post, cancel ---- */

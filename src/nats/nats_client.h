@@ -73,7 +73,7 @@ typedef struct alo_nats_notice {
  * disconnected. */
 enum { ALO_NATS_MOMENTS = 3 };
 
-/* Flush operations in the order of their PINGs. While one flies, own.item.next links them, own.slot
+/* Flush operations in the order of their PINGs. While one flies, item.next links them, own.slot
  * is the number of its PING (32 bits of it), and own.spare the stream's offset after it (0: held).
  */
 typedef struct alo_nats_flushes {

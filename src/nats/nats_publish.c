@@ -233,7 +233,7 @@ static bool request_stop(aloft_op *op, aloft_status why) {
 
 /* The reply's block is held until done has returned; done may free the request. */
 static void request_run(aloft_item *item) {
-  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
+  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, item);
   aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
   aloft_nats *nats = ALO_OP_OBJECT(op, aloft_nats, request_kind);
   aloft_loop *loop = nats->loop;
@@ -351,7 +351,7 @@ void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *bl
 /* ---- flush ---- */
 
 aloft_op *alo_nats_flush_next(const aloft_op *op) {
-  return op->own.item.next ? ALOFT_CONTAINER(op->own.item.next, aloft_op, own.item) : NULL;
+  return op->item.next ? ALOFT_CONTAINER(op->item.next, aloft_op, item) : NULL;
 }
 
 /* Where pointers have 32 bits the offset's low half is enough: the output is bounded. */
@@ -370,7 +370,7 @@ static bool flush_stop(aloft_op *op, aloft_status why) {
   for (; at != op; at = alo_nats_flush_next(at))
     before = at;
   if (before)
-    before->own.item.next = op->own.item.next;
+    before->item.next = op->item.next;
   else
     nats->flushes.first = alo_nats_flush_next(op);
   if (nats->flushes.last == op)
@@ -406,9 +406,9 @@ aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op) {
   memcpy(out, "PING\r\n", 6);
   op->own.spare = (void *)(uintptr_t)alo_nats_commit(nats, &record);
   op->own.slot = ping_number(nats);
-  op->own.item.next = NULL;
+  op->item.next = NULL;
   if (nats->flushes.last)
-    nats->flushes.last->own.item.next = &op->own.item;
+    nats->flushes.last->item.next = &op->item;
   else
     nats->flushes.first = op;
   nats->flushes.last = op;

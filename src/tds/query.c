@@ -20,7 +20,7 @@ enum {
 /* `done` may free the query, start it again, or close the connection, whose memory stays until its
  * own item has run. */
 static void run_query(aloft_item *item) {
-  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
+  aloft_op *op = ALOFT_CONTAINER(item, aloft_op, item);
   aloft_tds *tds = ALO_OP_OBJECT(op, aloft_tds, query_kind);
   bool held = tds->finished == alo_tds_query_of(op);
   alo_op_run(item);
