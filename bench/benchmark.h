@@ -2,8 +2,8 @@
  * bench_NAME.c, and a line in the table of aloft_bench.c.
  *
  * The program is linked twice: aloft-bench, which measures times and instructions, and
- * aloft-bench-heap, the same with heap_count.c in it, because a counter in each heap call would slow
- * down what calls the heap and flatter what does not. */
+ * aloft-bench-heap, the same with heap_count.c in it, because a counter in each heap call would
+ * slow down what calls the heap and flatter what does not. */
 #ifndef ALO_BENCHMARK_H
 #define ALO_BENCHMARK_H
 
@@ -34,6 +34,8 @@ typedef struct alo_bench_settings {
   const char *baseline;    /* compare the counted figures with this file and print nothing else */
   bool check;              /* print bars, not tables */
   bool counted;            /* print the counted figures and nothing else */
+  int64_t rounds;          /* 0: the default of measure.h */
+  uint64_t iteration_ns;   /* 0: the default of measure.h */
   alo_format format;       /* read from format_name */
 } alo_bench_settings;
 

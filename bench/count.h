@@ -1,10 +1,12 @@
-/* Costs of one operation, counted in processes of their own: the same case is run with `few` and with
- * `many` operations, and the difference of the two counts divided by the difference of the operations
- * is the cost of one. What start and end of the process cost is in both, and falls out. */
+/* Costs of one operation, counted in processes of their own: the same case is run with `few` and
+ * with `many` operations, and the difference of the two counts divided by the difference of the
+ * operations is the cost of one. What start and end of the process cost is in both, and falls out.
+ */
 #ifndef ALO_COUNT_H
 #define ALO_COUNT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Why something could not be counted, and what to do. */

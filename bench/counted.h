@@ -29,8 +29,9 @@ bool alo_counted_read(alo_counted *counted, const char *path);
 
 void alo_counted_print(const alo_counted *counted, FILE *file);
 
-/* Holds `now` to `baseline` and says on standard error what differs and what to do. ALO_EXIT_ANSWER:
- * something has risen, or stands in only one of them; a drop by more than 2 % is only told. */
+/* Holds `now` to `baseline` and says on standard error what differs and what to do.
+ * ALO_EXIT_ANSWER: something has risen, or stands in only one of them; a drop by more than 2 % is
+ * only told. */
 alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline, const char *path);
 
 #endif

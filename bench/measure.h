@@ -1,14 +1,15 @@
-/* Measures contestants against each other, so that a noisy machine gives stable ratios: an iteration
- * of each is sized to take the same time, each is warmed up, and then they take turns, one iteration
- * each, round after round. What disturbs the machine for a while disturbs all of them. */
+/* Measures contestants against each other, so that a noisy machine gives stable ratios: an
+ * iteration of each is sized to take the same time, each is warmed up, and then they take turns,
+ * one iteration each, round after round. What disturbs the machine for a while disturbs all of
+ * them. */
 #ifndef ALO_MEASURE_H
 #define ALO_MEASURE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "statistics.h"
-
-#include <stdint.h>
 
 typedef struct alo_contestant {
   const char *name;
@@ -28,6 +29,9 @@ typedef struct alo_measure_plan {
   clockid_t cpu_clock;   /* 0: CLOCK_THREAD_CPUTIME_ID; a contestant with threads of its own wants
                             CLOCK_PROCESS_CPUTIME_ID */
 } alo_measure_plan;
+
+/* The plan with its zeroes replaced. */
+alo_measure_plan alo_measure_defaults(const alo_measure_plan *plan);
 
 /* False: a contestant failed. Processor time is what tables report: it does not grow while others
  * have the processor. */

@@ -9,10 +9,11 @@
  * quartiles. A shared machine makes some samples slower, never faster, so these are left out, and
  * low ones are kept. */
 typedef struct alo_statistics {
-  size_t count;     /* samples kept */
-  size_t outliers;  /* samples left out */
+  size_t count;    /* samples kept */
+  size_t outliers; /* samples left out */
   double mean;
-  double error;     /* half of the 99.9 % confidence interval of the mean (Student's t); 0: one sample */
+  double
+      error; /* half of the 99.9 % confidence interval of the mean (Student's t); 0: one sample */
   double deviation; /* of the samples, with count - 1 */
   double median;
 } alo_statistics;

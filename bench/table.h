@@ -15,7 +15,7 @@ bool alo_format_read(const char *name, alo_format *format);
 /* How the numbers of a column are written. JSON has the bare number, in the unit named here. */
 typedef enum alo_column_kind {
   ALO_COLUMN_TEXT,
-  ALO_COLUMN_TIME,         /* nanoseconds: "81.81 ns", "1.240 us" */
+  ALO_COLUMN_TIME,         /* nanoseconds: "81.81 ns", "1,240 ns" */
   ALO_COLUMN_MILLISECONDS, /* "999,999" */
   ALO_COLUMN_BYTES,        /* "690 B" */
   ALO_COLUMN_RATIO,        /* "0.223" */
@@ -34,9 +34,13 @@ typedef struct alo_cell {
 } alo_cell;
 
 #define ALO_CELL_TEXT(words)                                                                       \
-  (alo_cell) { .text = (words) }
+  (alo_cell) {                                                                                     \
+    .text = (words)                                                                                \
+  }
 #define ALO_CELL_NUMBER(value)                                                                     \
-  (alo_cell) { .number = (value), .present = true }
+  (alo_cell) {                                                                                     \
+    .number = (value), .present = true                                                             \
+  }
 
 enum { ALO_TABLE_COLUMNS_MAX = 16, ALO_TABLE_ROWS_MAX = 64 };
 
@@ -67,11 +71,15 @@ enum {
 };
 extern const alo_column alo_published_columns[ALO_PUBLISHED_COLUMNS];
 
+enum { ALO_NUMBER_WORDS_MAX = 64 };
+/* A number with commas between the thousands. */
+void alo_number_words(char words[ALO_NUMBER_WORDS_MAX], double number, int decimals);
+
 /* Another row of empty cells, `column_count` of them; NULL: the table is full. */
 alo_cell *alo_table_add(alo_table *table);
 
 /* Prints tables below each other; as JSON one array with an object for each row of all of them.
- * False: no memory for the JSON text; reported. */
+ * False: no memory for the JSON text. */
 bool alo_tables_print(const alo_table *const *tables, size_t count, alo_format format, FILE *file);
 
 #endif
