@@ -193,7 +193,7 @@ static size_t write_tables(const alo_table *const *tables, size_t count, char *b
   aloft_json_writer_init(&writer, buffer, room);
   aloft_json_write_array(&writer);
   for (size_t i = 0; i < count; i++) {
-    if (!tables[i]->quoted)
+    if (!tables[i]->text_only)
       write_table(&writer, tables[i]);
   }
   aloft_json_write_close(&writer);

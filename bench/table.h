@@ -49,7 +49,7 @@ typedef struct alo_table {
   const char *note;          /* lines below; NULL: none */
   const alo_column *columns; /* [op] */
   size_t column_count;
-  bool quoted; /* figures from elsewhere, not of this run: JSON leaves them out */
+  bool text_only; /* JSON leaves it out: its columns differ, or its figures are not of this run */
   size_t row_count;
   alo_cell rows[ALO_TABLE_ROWS_MAX][ALO_TABLE_COLUMNS_MAX];
 } alo_table;
