@@ -70,9 +70,3 @@ void alo_heap_timers_remove(alo_heap_timers *timers, alo_heap_timer *timer) {
   rise(timers, at);
   sink(timers, at);
 }
-
-alo_heap_timer *alo_heap_timers_due(const alo_heap_timers *timers, uint64_t now_ns) {
-  if (timers->count == 0 || timers->heap[0]->due_ns > now_ns)
-    return NULL;
-  return timers->heap[0];
-}

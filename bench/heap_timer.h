@@ -3,6 +3,7 @@
 #define ALO_HEAP_TIMER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct alo_heap_timer {
@@ -22,6 +23,10 @@ bool alo_heap_timers_add(alo_heap_timers *timers, alo_heap_timer *timer);
 void alo_heap_timers_remove(alo_heap_timers *timers, alo_heap_timer *timer);
 
 /* The earliest, if it is due at `now_ns`; not removed. NULL: none is. */
-alo_heap_timer *alo_heap_timers_due(const alo_heap_timers *timers, uint64_t now_ns);
+static inline alo_heap_timer *alo_heap_timers_due(const alo_heap_timers *timers, uint64_t now_ns) {
+  if (timers->count == 0 || timers->heap[0]->due_ns > now_ns)
+    return NULL;
+  return timers->heap[0];
+}
 
 #endif
