@@ -34,20 +34,15 @@ static bool add_case(alo_counted *counted, int number, alo_reason *why) {
 static int counted_figures(const alo_bench_settings *settings) {
   static const int numbers[] = {ALO_INFLIGHT_NONE, ALO_INFLIGHT_TOKEN, ALO_INFLIGHT_TIMEOUT,
                                 ALO_INFLIGHT_BOTH, ALO_INFLIGHT_MANY};
-  alo_counted now = {0}, baseline = {0};
+  alo_counted now = {0};
   alo_reason why = {{0}};
-  if (settings->baseline && !alo_counted_read(&baseline, settings->baseline))
-    return ALO_EXIT_LOCAL;
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     if (!add_case(&now, numbers[i], &why)) {
       alo_report("%s", why.text);
       return ALO_EXIT_LOCAL;
     }
   }
-  if (settings->baseline)
-    return (int)alo_counted_compare(&now, &baseline, settings->baseline);
-  alo_counted_print(&now, stdout);
-  return ALO_EXIT_OK;
+  return (int)alo_counted_finish(&now, settings, "inflight");
 }
 
 /* ---- the command ---- */

@@ -90,8 +90,7 @@ static bool compare_figure(const alo_counted_figure *now, const alo_counted_figu
   return change <= room;
 }
 
-alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline,
-                             const char *path) {
+bool alo_counted_compare(const alo_counted *now, const alo_counted *baseline) {
   size_t wrong = 0;
   for (size_t i = 0; i < now->count; i++) {
     const alo_counted_figure *before = find(baseline, now->figures[i].name);
@@ -105,10 +104,24 @@ alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline
     alo_note("%s stands in the baseline and is not counted any more", baseline->figures[i].name);
     wrong++;
   }
-  if (wrong == 0)
+  return wrong == 0;
+}
+
+alo_exit alo_counted_finish(const alo_counted *now, const alo_bench_settings *settings,
+                            const char *benchmark) {
+  alo_counted baseline = {0};
+  if (!settings->baseline) {
+    alo_counted_print(now, stdout);
     return ALO_EXIT_OK;
-  alo_report("%zu of %zu counted figures are not those of %s. If the change is worth it, write the "
-             "file anew with --counted >FILE in the same commit, and say why there",
-             wrong, now->count, path);
+  }
+  if (!alo_counted_read(&baseline, settings->baseline))
+    return ALO_EXIT_LOCAL;
+  if (alo_counted_compare(now, &baseline)) {
+    printf("%zu counted figures, none above %s\n", now->count, settings->baseline);
+    return ALO_EXIT_OK;
+  }
+  alo_report("%s costs more than its baseline. If that is worth it, move the baseline in the same "
+             "commit, which says why: \"build/release/aloft bench %s --counted >%s\"",
+             benchmark, benchmark, settings->baseline);
   return ALO_EXIT_ANSWER;
 }

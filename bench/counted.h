@@ -1,4 +1,4 @@
-/* Counted figures against bench/baseline/NAME.tsv: lines of name, tab, figure. Figures named
+/* Counted figures against bench/baseline/BENCHMARK.tsv: lines of name, tab, figure. Figures named
  * *.instructions may rise by 2 %; all others (heap_calls, heap_bytes, system_calls) not at all. */
 #ifndef ALO_COUNTED_H
 #define ALO_COUNTED_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "exit_status.h"
+#include "benchmark.h"
 
 enum { ALO_COUNTED_MAX = 64, ALO_COUNTED_NAME_MAX = 64 };
 
@@ -29,9 +29,13 @@ bool alo_counted_read(alo_counted *counted, const char *path);
 
 void alo_counted_print(const alo_counted *counted, FILE *file);
 
-/* Holds `now` to `baseline` and says on standard error what differs and what to do.
- * ALO_EXIT_ANSWER: something has risen, or stands in only one of them; a drop by more than 2 % is
- * only told. */
-alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline, const char *path);
+/* Holds `now` to `baseline` and says on standard error what differs. False: something has risen, or
+ * stands in only one of them; a drop by more than 2 % is only told. */
+bool alo_counted_compare(const alo_counted *now, const alo_counted *baseline);
+
+/* The end of a benchmark that has counted: compares with the baseline that --baseline names, and
+ * says how to move it, or prints. ALO_EXIT_ANSWER: it does not agree. */
+alo_exit alo_counted_finish(const alo_counted *now, const alo_bench_settings *settings,
+                            const char *benchmark);
 
 #endif

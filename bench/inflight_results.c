@@ -23,10 +23,10 @@ static bool measure(alo_inflight_results *results, int first, int last,
 }
 
 /* What cannot be counted is left out, and told below the table. */
-static void count_costs(alo_inflight_results *results) {
-  for (int i = 0; i <= ALO_INFLIGHT_BASELINE_COALESCED; i++)
+static void count_costs(alo_inflight_results *results, bool instructions) {
+  for (int i = 0; i < ALO_INFLIGHT_CASES; i++)
     results->heap_counted[i] = alo_inflight_heap(i, &results->heap[i], &results->why);
-  for (int i = 0; i <= ALO_INFLIGHT_BASELINE_COALESCED; i++) {
+  for (int i = 0; instructions && i <= ALO_INFLIGHT_BASELINE_COALESCED; i++) {
     results->instructions_counted[i] =
         alo_inflight_instructions(i, &results->instructions[i], &results->why);
     if (!results->instructions_counted[i])
@@ -44,7 +44,7 @@ alo_inflight_results *alo_inflight_results_open(const alo_bench_settings *settin
     return NULL;
   }
   results->rounds = plan.rounds;
-  count_costs(results);
+  count_costs(results, settings->format != ALO_FORMAT_JSON); /* where they do not stand */
   if (measure(results, ALO_INFLIGHT_NONE, ALO_INFLIGHT_BASELINE_BOTH, &plan) &&
       measure(results, ALO_INFLIGHT_HEAP_TIMER, ALO_INFLIGHT_BASELINE_COALESCED, &plan) &&
       measure(results, ALO_INFLIGHT_FEW, ALO_INFLIGHT_MANY, &plan) &&
