@@ -42,7 +42,7 @@ static int counted_figures(const alo_bench_settings *settings) {
       return ALO_EXIT_LOCAL;
     }
   }
-  return (int)alo_counted_finish(&now, settings, "inflight");
+  return (int)alo_counted_finish(&now, settings);
 }
 
 /* ---- the command ---- */

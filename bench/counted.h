@@ -29,13 +29,13 @@ bool alo_counted_read(alo_counted *counted, const char *path);
 
 void alo_counted_print(const alo_counted *counted, FILE *file);
 
-/* Holds `now` to `baseline` and says on standard error what differs. False: something has risen, or
- * stands in only one of them; a drop by more than 2 % is only told. */
-bool alo_counted_compare(const alo_counted *now, const alo_counted *baseline);
+/* Holds `now` to `baseline`, which came from `path`, and says on standard error what differs and
+ * how to move it. ALO_EXIT_ANSWER: something has risen, or stands in only one of them; a drop by
+ * more than 2 % is only told. */
+alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline, const char *path);
 
-/* The end of a benchmark that has counted: compares with the baseline that --baseline names, and
- * says how to move it, or prints. ALO_EXIT_ANSWER: it does not agree. */
-alo_exit alo_counted_finish(const alo_counted *now, const alo_bench_settings *settings,
-                            const char *benchmark);
+/* The end of a benchmark that has counted: compares with the baseline that --baseline names, or
+ * prints. */
+alo_exit alo_counted_finish(const alo_counted *now, const alo_bench_settings *settings);
 
 #endif
