@@ -101,10 +101,24 @@ bool alo_program_output(const char *const *argv, char *output, size_t size, alo_
 /* Callgrind writes its log to this descriptor: standard error stays the program's. */
 enum { LOG_DESCRIPTOR = 9 };
 
+/* A number behind blanks; moves behind it. */
+static bool read_number(const char **at, uint64_t *number) {
+  char *end = NULL;
+  errno = 0;
+  *number = strtoumax(*at, &end, 10);
+  bool good = errno == 0 && end != *at;
+  *at = end;
+  return good;
+}
+
 /* "==PID== Collected : 123456" */
 static bool read_collected(const char *log, uint64_t *instructions) {
-  const char *at = strstr(log, "Collected :");
-  return at && sscanf(at, "Collected : %" SCNu64, instructions) == 1;
+  static const char word[] = "Collected :";
+  const char *at = strstr(log, word);
+  if (!at)
+    return false;
+  at += sizeof word - 1;
+  return read_number(&at, instructions);
 }
 
 static bool have_valgrind(alo_reason *why) {
@@ -166,12 +180,13 @@ static bool heap_of_case(const alo_count_case *of, uint64_t operations, uint64_t
   const char *const argv[] = {path, ALO_COUNT_WORD, of->benchmark, of->name, number, NULL};
   if (!alo_program_output(argv, output, sizeof output, why))
     return false;
-  return sscanf(output, "%" SCNu64 "%" SCNu64, calls, bytes) == 2 ||
+  const char *at = output;
+  return (read_number(&at, calls) && read_number(&at, bytes)) ||
          fail(why, "aloft-bench-heap did not say what it counted");
 }
 
 bool alo_count_heap(const alo_count_case *of, alo_heap_cost *per_operation, alo_reason *why) {
-  uint64_t few[2], many[2];
+  uint64_t few[2] = {0}, many[2] = {0};
   if (!heap_of_case(of, of->few, &few[0], &few[1], why) ||
       !heap_of_case(of, of->many, &many[0], &many[1], why))
     return false;

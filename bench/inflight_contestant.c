@@ -181,7 +181,7 @@ static bool open_baseline(alo_inflight_contestant *self) {
 }
 
 static void close_baseline(alo_inflight_contestant *self) {
-  for (uint32_t i = 0; self->baseline.client && i < self->plan.outstanding; i++) {
+  for (uint32_t i = 0; self->queue && self->baseline.client && i < self->plan.outstanding; i++) {
     const waiter *waits = self->queue[i];
     if (waits->id[0])
       alo_baseline_reply(self->baseline.client, waits->id);

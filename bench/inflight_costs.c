@@ -16,7 +16,7 @@ static alo_count_case count_case(int number) {
   uint64_t many = plan->baseline ? BASELINE_MANY : MANY;
   if (plan->outstanding > few) {
     few = plan->outstanding;
-    many = UINT64_C(2) * plan->outstanding;
+    many = few + MANY;
   }
   return (alo_count_case){"inflight", plan->name, few, many};
 }

@@ -15,7 +15,7 @@ static bool measure(alo_inflight_results *results, int first, int last,
         .name = alo_inflight_cases[i].name, .run = alo_inflight_contestant_run, .context = opened};
     good = opened != NULL;
   }
-  size_t count = (size_t)(last - first + 1);
+  size_t count = (size_t)last - (size_t)first + 1;
   good = good && alo_measure(&results->cases[first], count, plan);
   for (int i = first; i <= last; i++)
     alo_inflight_contestant_close(results->cases[i].context);

@@ -62,6 +62,17 @@ static int decimals_of(double number) {
   return size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
 }
 
+/* The largest unit that leaves two digits before the point. */
+static void time_words(char words[WORDS_MAX], double ns) {
+  static const char *const units[] = {"ns", "us", "ms", "s"};
+  char number[WORDS_MAX];
+  size_t unit = 0;
+  for (; unit < 3 && fabs(ns) >= 9999.5; unit++)
+    ns /= 1000;
+  alo_number_words(number, ns, decimals_of(ns));
+  snprintf(words, WORDS_MAX, "%.*s %s", WORDS_MAX - 4, number, units[unit]);
+}
+
 static void cell_words(char words[WORDS_MAX], const alo_cell *cell, alo_column_kind kind) {
   char number[WORDS_MAX];
   if (kind == ALO_COLUMN_TEXT || !cell->present || !isfinite(cell->number)) {
@@ -71,20 +82,21 @@ static void cell_words(char words[WORDS_MAX], const alo_cell *cell, alo_column_k
   bool whole = fabs(cell->number - round(cell->number)) < 0.005;
   switch (kind) {
   case ALO_COLUMN_TIME:
-    alo_number_words(number, cell->number, decimals_of(cell->number));
-    break;
+    time_words(words, cell->number);
+    return;
   case ALO_COLUMN_RATIO:
-    alo_number_words(number, cell->number, cell->number < 9.9995 ? 3 : 1);
-    break;
+    alo_number_words(words, cell->number, cell->number < 9.9995 ? 3 : 1);
+    return;
   case ALO_COLUMN_BYTES:
+    alo_number_words(number, cell->number, whole ? 0 : decimals_of(cell->number));
+    snprintf(words, WORDS_MAX, "%.*s B", WORDS_MAX - 3, number);
+    return;
   case ALO_COLUMN_COUNT:
   case ALO_COLUMN_MILLISECONDS:
   case ALO_COLUMN_TEXT:
-    alo_number_words(number, cell->number, whole ? 0 : decimals_of(cell->number));
-    break;
+    alo_number_words(words, cell->number, whole ? 0 : decimals_of(cell->number));
+    return;
   }
-  const char *unit = kind == ALO_COLUMN_TIME ? " ns" : kind == ALO_COLUMN_BYTES ? " B" : "";
-  snprintf(words, WORDS_MAX, "%.*s%s", WORDS_MAX - 4, number, unit);
 }
 
 /* ---- text and markdown ---- */

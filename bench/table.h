@@ -15,7 +15,7 @@ bool alo_format_read(const char *name, alo_format *format);
 /* How the numbers of a column are written. JSON has the bare number, in the unit named here. */
 typedef enum alo_column_kind {
   ALO_COLUMN_TEXT,
-  ALO_COLUMN_TIME,         /* nanoseconds: "81.81 ns", "1,240 ns" */
+  ALO_COLUMN_TIME,         /* nanoseconds: "81.81 ns", "12.40 us" */
   ALO_COLUMN_MILLISECONDS, /* "999,999" */
   ALO_COLUMN_BYTES,        /* "690 B" */
   ALO_COLUMN_RATIO,        /* "0.223" */

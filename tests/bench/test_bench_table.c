@@ -111,6 +111,26 @@ static void numbers_have_commas(void **state) {
   assert_true(strlen(words) < ALO_NUMBER_WORDS_MAX);
 }
 
+/* A column of times is never wider than eight. */
+static void times_have_units(void **state) {
+  static const struct {
+    double ns;
+    const char *words;
+  } known[] = {{0, "0.00 ns"},       {99.994, "99.99 ns"},   {99.996, "100.0 ns"},
+               {999.96, "1,000 ns"}, {9999.4, "9,999 ns"},   {9999.6, "10.00 us"},
+               {123456, "123.5 us"}, {9.9996e6, "10.00 ms"}, {2.5e9, "2,500 ms"},
+               {3e10, "30.00 s"},    {3e12, "3,000 s"}};
+  static const alo_column time = {"Time", ALO_COLUMN_TIME};
+  (void)state;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    table = (alo_table){.columns = &time, .column_count = 1};
+    other = table;
+    alo_table_add(&table)[0] = ALO_CELL_NUMBER(known[i].ns);
+    if (!strstr(print(ALO_FORMAT_MARKDOWN), known[i].words))
+      fail_msg("not '%s' but %s", known[i].words, text);
+  }
+}
+
 static void formats_have_names(void **state) {
   alo_format format;
   (void)state;
@@ -134,6 +154,7 @@ int main(void) {
       cmocka_unit_test(as_markdown),
       cmocka_unit_test(as_json),
       cmocka_unit_test(numbers_have_commas),
+      cmocka_unit_test(times_have_units),
       cmocka_unit_test(formats_have_names),
       cmocka_unit_test(there_is_a_last_row),
   };
