@@ -31,14 +31,15 @@ static const alo_option options[] = {
     {.name = "rounds",
      .kind = ALO_OPTION_NUMBER,
      .value = "N",
-     .help = "Iterations of each contestant that are kept; by default 25.",
+     .help = "Iterations of each contestant that are kept; how many without this depends on the "
+             "benchmark.",
      .min = 1,
      .max = ALO_SAMPLES_MAX,
      .offset = AT(rounds)},
     {.name = "iteration",
      .kind = ALO_OPTION_DURATION,
      .value = "DURATION",
-     .help = "What an iteration takes, about; by default 50ms.",
+     .help = "What an iteration takes, about, where it can be chosen.",
      .offset = AT(iteration_ns)},
 };
 

@@ -5,13 +5,13 @@
 #include "inflight_contestant.h"
 
 enum {
-  ALO_INFLIGHT_NONE, /* neither cancellation nor timeout */
+  ALO_INFLIGHT_NONE, /* neither cancellation nor timeout; each beside the baseline's */
+  ALO_INFLIGHT_BASELINE,
   ALO_INFLIGHT_TOKEN,
-  ALO_INFLIGHT_TIMEOUT,
-  ALO_INFLIGHT_BOTH,
-  ALO_INFLIGHT_BASELINE, /* the same four of the baseline */
   ALO_INFLIGHT_BASELINE_TOKEN,
+  ALO_INFLIGHT_TIMEOUT,
   ALO_INFLIGHT_BASELINE_TIMEOUT,
+  ALO_INFLIGHT_BOTH,
   ALO_INFLIGHT_BASELINE_BOTH,
   ALO_INFLIGHT_HEAP_TIMER, /* with a timeout: what keeps the deadlines */
   ALO_INFLIGHT_WHEEL_1,
@@ -25,8 +25,14 @@ enum {
   ALO_INFLIGHT_CASES
 };
 
-/* The first four are the published tables' combinations, and so are the four of the baseline. */
+/* The published tables' combinations: neither, token, timeout, both. */
 enum { ALO_INFLIGHT_COMBINATIONS = 4 };
+static inline int alo_inflight_ours(int combination) {
+  return ALO_INFLIGHT_NONE + 2 * combination;
+}
+static inline int alo_inflight_baseline(int combination) {
+  return ALO_INFLIGHT_BASELINE + 2 * combination;
+}
 
 extern const alo_inflight_plan alo_inflight_cases[ALO_INFLIGHT_CASES];
 

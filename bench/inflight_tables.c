@@ -68,8 +68,9 @@ static alo_table *make_combinations(const alo_inflight_results *results, alo_tab
                        .columns = alo_published_columns,
                        .column_count = ALO_PUBLISHED_COLUMNS};
   for (int i = 0; i < ALO_INFLIGHT_COMBINATIONS; i++) {
-    add_measured(table, results, ALO_INFLIGHT_NONE + i, ALO_INFLIGHT_BASELINE + i);
-    add_measured(table, results, ALO_INFLIGHT_BASELINE + i, ALO_INFLIGHT_BASELINE + i);
+    int baseline = alo_inflight_baseline(i);
+    add_measured(table, results, alo_inflight_ours(i), baseline);
+    add_measured(table, results, baseline, baseline);
   }
   return table;
 }
@@ -134,8 +135,9 @@ static alo_table *make_counted(const alo_inflight_results *results, alo_table *t
                        .column_count = sizeof counted_columns / sizeof counted_columns[0],
                        .text_only = true};
   for (int i = 0; i < ALO_INFLIGHT_COMBINATIONS; i++) {
-    add_counted(table, results, ALO_INFLIGHT_NONE + i, ALO_INFLIGHT_BASELINE + i);
-    add_counted(table, results, ALO_INFLIGHT_BASELINE + i, ALO_INFLIGHT_BASELINE + i);
+    int baseline = alo_inflight_baseline(i);
+    add_counted(table, results, alo_inflight_ours(i), baseline);
+    add_counted(table, results, baseline, baseline);
   }
   for (int i = ALO_INFLIGHT_HEAP_TIMER; i <= ALO_INFLIGHT_BASELINE_COALESCED; i++)
     add_counted(table, results, i, ALO_INFLIGHT_HEAP_TIMER);
@@ -156,8 +158,8 @@ static void add_published(alo_table *table, const char *machine, int combination
                           const alo_published_figure *figure) {
   alo_cell *row = alo_table_add(table);
   *row++ = ALO_CELL_TEXT(machine);
-  *row++ = ALO_CELL_TEXT(words[combination].categories);
-  *row++ = ALO_CELL_NUMBER(timeout_of(combination));
+  *row++ = ALO_CELL_TEXT(words[alo_inflight_ours(combination)].categories);
+  *row++ = ALO_CELL_NUMBER(timeout_of(alo_inflight_ours(combination)));
   *row++ = ALO_CELL_NUMBER(figure->before_ns);
   *row++ = ALO_CELL_NUMBER(figure->after_ns);
   *row++ = ALO_CELL_NUMBER(figure->after_ns / figure->before_ns);
@@ -184,9 +186,9 @@ static alo_table *make_published(const alo_inflight_results *results, alo_table 
                        .column_count = sizeof published_columns / sizeof published_columns[0],
                        .text_only = true};
   for (int i = 0; i < ALO_INFLIGHT_COMBINATIONS; i++) {
-    const alo_published_figure ours = {
-        mean_of(results, ALO_INFLIGHT_BASELINE + i), mean_of(results, i),
-        results->heap[ALO_INFLIGHT_BASELINE + i].bytes, results->heap[i].bytes};
+    int after = alo_inflight_ours(i), before = alo_inflight_baseline(i);
+    const alo_published_figure ours = {mean_of(results, before), mean_of(results, after),
+                                       results->heap[before].bytes, results->heap[after].bytes};
     add_published(table, here, i, &ours);
     for (int machine = 0; machine < ALO_PUBLISHED_MACHINES; machine++)
       add_published(table, alo_published_machines[machine].name, i,

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-enum { ITERATION_NS = 50000000, WARM_UP = 2, ROUNDS = 25 };
+enum { ITERATION_NS = 10000000, WARM_UP = 5, ROUNDS = 100 };
 
 uint64_t alo_clock_ns(clockid_t clock) {
   struct timespec now;

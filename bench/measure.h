@@ -23,9 +23,9 @@ typedef struct alo_contestant {
 } alo_contestant;
 
 typedef struct alo_measure_plan {
-  uint64_t iteration_ns; /* 0: 50 ms */
-  size_t warm_up;        /* rounds not kept; 0: 2 */
-  size_t rounds;         /* 0: 25; at most ALO_SAMPLES_MAX */
+  uint64_t iteration_ns; /* 0: 10 ms */
+  size_t warm_up;        /* rounds not kept; 0: 5 */
+  size_t rounds;         /* 0: 100; at most ALO_SAMPLES_MAX */
   clockid_t cpu_clock;   /* 0: CLOCK_THREAD_CPUTIME_ID; a contestant with threads of its own wants
                             CLOCK_PROCESS_CPUTIME_ID */
 } alo_measure_plan;
