@@ -15,7 +15,10 @@ target_compile_definitions(aloft_compile INTERFACE _POSIX_C_SOURCE=200809L _DEFA
 target_compile_options(aloft_compile INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wvla -Wcast-qual -Wundef
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
-  $<$<BOOL:${ALOFT_WERROR}>:-Werror>)
+  $<$<BOOL:${ALOFT_WERROR}>:-Werror>
+  # Pairs of pointers are stored one by one: gathering them in a vector register first costs more
+  # instructions than it saves stores.
+  -fno-tree-slp-vectorize)
 if(ALOFT_SANITIZE)
   target_compile_options(aloft_compile INTERFACE -fsanitize=${ALOFT_SANITIZE}
     -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -65,6 +65,7 @@ typedef struct aloft_post aloft_post;
 struct aloft_post {
   struct {
     aloft_item item;
+    void *ops;
     int posted;
   } own;
   void (*run)(aloft_post *post);

@@ -28,6 +28,11 @@ typedef struct aloft_item {
   const struct aloft_item_kind *kind;
 } aloft_item;
 
+/* The library's own: a place in a circular list. */
+typedef struct aloft_link {
+  struct aloft_link *next, *back;
+} aloft_link;
+
 struct aloft_op {
   aloft_done *done;     /* [op] required */
   uint64_t timeout_ns;  /* from the start; 0: none */
@@ -38,15 +43,13 @@ struct aloft_op {
   const aloft_error *error; /* [done] in `done`, and after a refused start until the next call on
                                the same object: the detail; NULL only with ALOFT_OK. A start of
                                one in flight (ALOFT_IN_USE) changes nothing here */
-  aloft_status status;      /* of the last completion or refusal */
+  aloft_status status;      /* of the last completion or refusal; a start that succeeds leaves it */
   bool written;             /* in `done`: the request has been written whole to the network, or
                                still will be, so the peer may act on it; false: it will not */
 
   struct { /* the library's own; zero before the first start */
     aloft_item item;
-    void *owner;
-    aloft_op *cancel_next, **cancel_back;
-    aloft_op *timer_next, **timer_back;
+    aloft_link cancelling, timing;
     uint64_t due_ns;
     uint32_t slot;
     uint8_t state, phase, flags;
@@ -66,11 +69,11 @@ ALOFT_API bool aloft_op_in_flight(const aloft_op *op);
  * outlives the operations that name it. Zero, then init. */
 struct aloft_cancel {
   struct { /* the library's own */
+    aloft_link ops;
+    void *loop_ops, *open_ops;
     aloft_item posted;
-    void *ops;
     aloft_cancel *parent, *child, *next, **back;
-    aloft_op *first;
-    int fired, handled;
+    bool fired, handled;
   } own;
 };
 

@@ -2,16 +2,20 @@
 
 #include <string.h>
 
-static void cancel_posted(alo_ops *ops, aloft_item *item);
+#include "ring.h"
+
+static void cancel_posted(aloft_item *item);
 
 static const alo_item_kind cancel_kind = {cancel_posted};
 
 void alo_cancel_init(aloft_cancel *cancel, alo_ops *ops, aloft_cancel *parent) {
   memset(cancel, 0, sizeof *cancel);
   cancel->own.posted.kind = &cancel_kind;
-  cancel->own.ops = ops;
+  cancel->own.loop_ops = cancel->own.open_ops = ops;
+  alo_ring_init(&cancel->own.ops);
   if (!parent)
     return;
+  cancel->own.open_ops = NULL;
   cancel->own.parent = parent;
   cancel->own.next = parent->own.child;
   cancel->own.back = &parent->own.child;
@@ -27,30 +31,22 @@ bool aloft_cancel_fired(const aloft_cancel *cancel) {
   return false;
 }
 
+/* False: it had fired already. */
+static bool set_fired(aloft_cancel *cancel) {
+  bool before = __atomic_exchange_n(&cancel->own.fired, true, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&cancel->own.open_ops, NULL, __ATOMIC_RELEASE);
+  return !before;
+}
+
 void aloft_cancel_fire(aloft_cancel *cancel) {
-  if (__atomic_exchange_n(&cancel->own.fired, 1, __ATOMIC_ACQ_REL) == 0)
-    alo_ops_post(cancel->own.ops, &cancel->own.posted);
-}
-
-void alo_cancel_register(aloft_cancel *cancel, aloft_op *op) {
-  op->own.cancel_next = cancel->own.first;
-  op->own.cancel_back = &cancel->own.first;
-  if (cancel->own.first)
-    cancel->own.first->own.cancel_back = &op->own.cancel_next;
-  cancel->own.first = op;
-}
-
-void alo_cancel_unregister(aloft_op *op) {
-  *op->own.cancel_back = op->own.cancel_next;
-  if (op->own.cancel_next)
-    op->own.cancel_next->own.cancel_back = op->own.cancel_back;
-  op->own.cancel_back = NULL;
+  if (set_fired(cancel))
+    alo_ops_post(cancel->own.loop_ops, &cancel->own.posted);
 }
 
 /* Stopping an operation takes it from the list, so that the list shrinks to nothing. */
 static void cancel_own_ops(aloft_cancel *cancel) {
-  while (cancel->own.first)
-    alo_op_stop(cancel->own.first, ALOFT_CANCELLED);
+  while (!alo_ring_empty(&cancel->own.ops))
+    alo_op_stop(ALOFT_CONTAINER(cancel->own.ops.next, aloft_op, own.cancelling), ALOFT_CANCELLED);
 }
 
 /* The next of the tree below `top` in preorder: without recursion, whatever its depth. */
@@ -62,12 +58,11 @@ static aloft_cancel *next_below(aloft_cancel *cancel, const aloft_cancel *top) {
   return cancel == top ? NULL : cancel->own.next;
 }
 
-static void cancel_posted(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void cancel_posted(aloft_item *item) {
   aloft_cancel *top = ALOFT_CONTAINER(item, aloft_cancel, own.posted);
   for (aloft_cancel *at = top; at; at = next_below(at, top)) {
     /* A child that another thread has fired is posted, or will be at once: that post handles it. */
-    if (__atomic_exchange_n(&at->own.fired, 1, __ATOMIC_ACQ_REL) == 0 || at == top)
+    if (set_fired(at) || at == top)
       at->own.handled = 1;
     cancel_own_ops(at);
   }
@@ -78,13 +73,13 @@ static void cancel_posted(alo_ops *ops, aloft_item *item) {
 static void settle(aloft_cancel *cancel) {
   for (const aloft_cancel *at = cancel; at; at = at->own.parent)
     if (__atomic_load_n(&at->own.fired, __ATOMIC_ACQUIRE) && !at->own.handled) {
-      alo_ops_run_posted(cancel->own.ops);
+      alo_ops_run_posted(cancel->own.loop_ops);
       return;
     }
 }
 
 void aloft_cancel_fini(aloft_cancel *cancel) {
-  if (!cancel->own.ops)
+  if (!cancel->own.loop_ops)
     return;
   settle(cancel);
   if (cancel->own.parent) {

@@ -5,9 +5,11 @@
 
 #include "ops.h"
 
-/* Called by ops.c alone. */
-void alo_cancel_register(aloft_cancel *cancel, aloft_op *op);
-void alo_cancel_unregister(aloft_op *op);
+/* True without a look at parents: one that has not fired, has none, and is of that loop. What has
+ * fired or has a parent is not open to anybody. */
+static inline bool alo_cancel_open_to(const aloft_cancel *cancel, const alo_ops *ops) {
+  return __atomic_load_n(&cancel->own.open_ops, __ATOMIC_RELAXED) == ops;
+}
 
 /* aloft_cancel_init's work, for a loop known by its operations. */
 void alo_cancel_init(aloft_cancel *cancel, alo_ops *ops, aloft_cancel *parent);

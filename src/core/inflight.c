@@ -6,15 +6,13 @@
 
 enum { SLOTS_FIRST = 64 };
 
-/* A free slot keeps its next generation in the low bits and the next free slot above them. */
-#define GENERATION_MASK ((UINT64_C(1) << ALO_INFLIGHT_GENERATION_BITS) - 1)
-
 void alo_inflight_init(alo_inflight *table, const aloft_allocator *heap, uint32_t max,
                        unsigned generation_bits) {
   memset(table, 0, sizeof *table);
   table->heap = heap;
   table->max = max;
-  table->generation_max = (UINT64_C(1) << generation_bits) - 1;
+  table->free_first = ALO_INFLIGHT_NONE;
+  table->key_last = UINT64_MAX >> (ALO_INFLIGHT_GENERATION_BITS - generation_bits);
 }
 
 void alo_inflight_fini(alo_inflight *table) {
@@ -36,64 +34,45 @@ aloft_status alo_inflight_reserve(alo_inflight *table, uint32_t room) {
 }
 
 static aloft_status grow(alo_inflight *table) {
-  if (table->used == table->max)
-    return ALOFT_TOO_MANY;
   if (table->used < table->room)
     return ALOFT_OK;
   uint32_t room = table->room ? table->room * 2 : SLOTS_FIRST;
   return alo_inflight_reserve(table, room < table->max ? room : table->max);
 }
 
-aloft_status alo_inflight_add(alo_inflight *table, aloft_op *op) {
-  uint32_t slot;
-  if (table->free_first) {
-    slot = table->free_first - 1;
-    table->free_first = (uint32_t)(table->slots[slot].generation >> ALO_INFLIGHT_GENERATION_BITS);
-    table->slots[slot].generation &= GENERATION_MASK;
-  } else {
-    aloft_status status = grow(table);
-    if (status != ALOFT_OK)
-      return status;
-    slot = table->used++;
-    table->slots[slot].generation = 0;
-  }
-  table->slots[slot].op = op;
-  op->own.slot = slot;
-  table->count++;
+aloft_status alo_inflight_add_new(alo_inflight *table, aloft_op *op) {
+  if (table->used == table->max)
+    return ALOFT_TOO_MANY;
+  aloft_status status = grow(table);
+  if (status != ALOFT_OK)
+    return status;
+  uint32_t number = table->used++;
+  table->slots[number] = (alo_inflight_slot){.op = op, .key = number};
+  op->own.slot = number;
   return ALOFT_OK;
 }
 
-uint64_t alo_inflight_key(const alo_inflight *table, const aloft_op *op) {
-  return table->slots[op->own.slot].generation << ALO_INFLIGHT_SLOT_BITS | op->own.slot;
+void alo_inflight_shut(alo_inflight *table) {
+  table->free_first = ALO_INFLIGHT_NONE;
+  table->max = table->used;
 }
 
-aloft_op *alo_inflight_find(const alo_inflight *table, uint64_t key) {
-  uint32_t slot = (uint32_t)(key & ((UINT64_C(1) << ALO_INFLIGHT_SLOT_BITS) - 1));
-  if (slot >= table->used)
-    return NULL;
-  const alo_inflight_slot *at = &table->slots[slot];
-  return at->op && at->generation == key >> ALO_INFLIGHT_SLOT_BITS ? at->op : NULL;
-}
-
-void alo_inflight_remove(alo_inflight *table, aloft_op *op) {
-  uint32_t slot = op->own.slot;
-  alo_inflight_slot *at = &table->slots[slot];
-  at->op = NULL;
-  table->count--;
-  if (at->generation == table->generation_max) {
-    table->retired++;
-    return;
-  }
-  at->generation = (at->generation + 1) | (uint64_t)table->free_first
-                                              << ALO_INFLIGHT_GENERATION_BITS;
-  table->free_first = slot + 1;
+static bool in_use(const alo_inflight *table, uint32_t number) {
+  return ((uint32_t)table->slots[number].key & ALO_INFLIGHT_MAX) == number;
 }
 
 aloft_op *alo_inflight_any(const alo_inflight *table, uint32_t *cursor) {
   for (; *cursor < table->used; ++*cursor)
-    if (table->slots[*cursor].op)
+    if (in_use(table, *cursor))
       return table->slots[*cursor].op;
   return NULL;
+}
+
+uint32_t alo_inflight_count(const alo_inflight *table) {
+  uint32_t count = 0;
+  for (uint32_t number = 0; number < table->used; number++)
+    count += in_use(table, number);
+  return count;
 }
 
 /* ---- tokens ---- */

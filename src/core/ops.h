@@ -2,9 +2,9 @@
  *
  *   idle --start--> flying --finish--> finished --run--> idle, `done` called
  *
- * The owner of an operation (a client) starts it here and finishes it when its answer is there.
- * A deadline or a cancellation finds it through the wheel or the cancellation's list, asks the
- * owner to let go of it (`stop`), and finishes it with its own status. */
+ * The object that an operation is of (a connection) starts it here and finishes it when its answer
+ * is there. A deadline or a cancellation finds it through the wheel or the cancellation's list,
+ * asks the object to let go of it (`stop`), and finishes it with its own status. */
 #ifndef ALO_OPS_H
 #define ALO_OPS_H
 
@@ -14,11 +14,11 @@ typedef struct alo_ops alo_ops;
 
 /* What an item in a queue is: an operation, a delivery, a post. */
 typedef struct aloft_item_kind {
-  void (*run)(alo_ops *ops, aloft_item *item);
+  void (*run)(aloft_item *item);
 } alo_item_kind;
 
 typedef struct alo_queue {
-  aloft_item *first, *last;
+  aloft_item *first, **end; /* `end`: where the next one goes; nothing valid lies there */
 } alo_queue;
 
 struct alo_ops {
@@ -29,35 +29,51 @@ struct alo_ops {
   aloft_item *posted;          /* atomic: stack of what any thread has posted */
   void (*wake)(void *context); /* from any thread */
   uint64_t (*clock)(void *context);
-  void *context;      /* of both */
-  size_t flying;      /* started, not yet finished */
-  uint64_t completed; /* `done` called */
+  void *context; /* of both */
 };
 
-/* An owner begins with this, so that an operation finds its loop. */
-typedef struct alo_owner {
-  alo_ops *ops;
-} alo_owner;
+/* own.state: 0 when idle, one of the first two, and what else knows of a flying operation. */
+enum { ALO_OP_FLYING = 1, ALO_OP_FINISHED = 2, ALO_OP_TIMED = 4, ALO_OP_CANCELLABLE = 8 };
 
-enum { ALO_OP_IDLE, ALO_OP_FLYING, ALO_OP_FINISHED };
+static inline bool alo_op_idle(const aloft_op *op) {
+  return op->own.state == 0;
+}
 
+static inline bool alo_op_flying(const aloft_op *op) {
+  return op->own.state & ALO_OP_FLYING;
+}
+
+/* A kind of operation of one object, in which it lies: an operation finds its object by it. */
 typedef struct alo_op_kind {
-  alo_item_kind item; /* {alo_op_run} */
+  alo_item_kind item; /* {alo_op_run}, or what calls it */
   /* Lets go of the operation, which is then finished with `why`. False: an answer has arrived
    * already and will finish it (only for ALOFT_TIMEOUT). */
   bool (*stop)(aloft_op *op, aloft_status why);
+  alo_ops *ops;
 } alo_op_kind;
+
+/* The kind of an operation that has been started. */
+static inline alo_op_kind *alo_op_kind_of(const aloft_op *op) {
+  return (alo_op_kind *)(uintptr_t)op->own.item.kind; /* its first member */
+}
+
+/* The object, of `type`, whose kind `member` an operation is of. */
+#define ALO_OP_OBJECT(op_, type_, member_) ALOFT_CONTAINER(alo_op_kind_of(op_), type_, member_)
 
 void alo_ops_init(alo_ops *ops, uint64_t tick_ns, uint64_t now_ns);
 
 /* Starts an operation: registers its deadline and cancellation, if it has them. Refusals leave it
  * idle, with status and error set: ALOFT_ARGUMENT (no done, another loop's cancellation),
  * ALOFT_IN_USE, ALOFT_TIMEOUT (deadline past), ALOFT_CANCELLED (fired already). */
-aloft_status alo_op_start(alo_owner *owner, aloft_op *op, const alo_op_kind *kind);
+aloft_status alo_op_start(alo_op_kind *kind, aloft_op *op);
 
 /* As a start, in two parts: the checks alone, for owners that must reserve before. */
-aloft_status alo_op_check(alo_owner *owner, aloft_op *op);
-void alo_op_fly(alo_owner *owner, aloft_op *op, const alo_op_kind *kind);
+aloft_status alo_op_check(alo_ops *ops, aloft_op *op);
+void alo_op_fly(alo_op_kind *kind, aloft_op *op);
+
+/* The last part of alo_op_fly: registers the deadline and the cancellation of a flying operation.
+ */
+void alo_op_watch(alo_ops *ops, aloft_op *op);
 
 /* Refuses a start: sets status and error (NULL: the status's constant one); returns the status. One
  * in flight is not touched: ALOFT_IN_USE. */
@@ -70,7 +86,7 @@ void alo_op_finish(aloft_op *op, aloft_status status, const aloft_error *error);
 void alo_op_withdraw(aloft_op *op);
 
 /* The run of every operation's kind. */
-void alo_op_run(alo_ops *ops, aloft_item *item);
+void alo_op_run(aloft_item *item);
 
 /* Queues an item behind all others. */
 void alo_ops_push(alo_ops *ops, aloft_item *item);

@@ -3,11 +3,12 @@
 #include "heap.h"
 #include "inflight.h"
 #include "loop.h"
+#include "op_path.h"
 
 enum { MAX_DEFAULT = 65536 };
 
 struct aloft_inflight {
-  alo_owner owner; /* first */
+  alo_op_kind kind; /* of its operations; first, so that storing it costs no sum */
   aloft_loop *loop;
   alo_inflight table;
   alo_resident resident;
@@ -17,8 +18,14 @@ struct aloft_inflight {
 
 /* ---- open and close ---- */
 
-static void bury(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static bool stop(aloft_op *op, aloft_status why) {
+  (void)why;
+  aloft_inflight *table = ALO_OP_OBJECT(op, aloft_inflight, kind);
+  alo_inflight_remove(&table->table, op);
+  return true;
+}
+
+static void bury(aloft_item *item) {
   aloft_inflight *self = ALOFT_CONTAINER(item, aloft_inflight, bury);
   alo_inflight_fini(&self->table);
   alo_heap_give(&self->loop->heap, self, sizeof *self);
@@ -35,8 +42,9 @@ void aloft_inflight_close(aloft_inflight *table) {
     alo_inflight_remove(&table->table, op);
     alo_op_finish(op, ALOFT_CLOSED, NULL);
   }
+  alo_inflight_shut(&table->table);
   table->bury.kind = &bury_kind;
-  alo_ops_push(table->owner.ops, &table->bury);
+  alo_ops_push(table->kind.ops, &table->bury);
 }
 
 static void evict(alo_resident *resident) {
@@ -59,7 +67,7 @@ aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
   aloft_inflight *self = status == ALOFT_OK ? alo_heap_take(&loop->heap, sizeof *self) : NULL;
   if (!self)
     return status == ALOFT_OK ? ALOFT_NO_MEMORY : status;
-  self->owner.ops = &loop->ops;
+  self->kind = (alo_op_kind){{alo_op_run}, stop, &loop->ops};
   self->loop = loop;
   alo_inflight_init(&self->table, &loop->heap, own.max, ALO_INFLIGHT_GENERATION_BITS);
   status = alo_inflight_reserve(&self->table, own.room);
@@ -75,36 +83,77 @@ aloft_status aloft_inflight_open(aloft_inflight **table, aloft_loop *loop,
 
 /* ---- operations ---- */
 
-static bool stop(aloft_op *op, aloft_status why) {
-  (void)why;
-  aloft_inflight *table = op->own.owner;
-  alo_inflight_remove(&table->table, op);
-  return true;
-}
-
-static const alo_op_kind kind = {{alo_op_run}, stop};
-
-aloft_status aloft_inflight_start(aloft_inflight *table, aloft_op *op, uint64_t *id) {
-  aloft_status status = alo_op_check(&table->owner, op);
+/* The first use of a slot, a clock to be read, a parent to be asked, a refusal. */
+ALO_ASIDE static aloft_status start_unusual(aloft_inflight *table, aloft_op *op, uint64_t *id) {
+  aloft_status status = alo_op_check(table->kind.ops, op);
   if (status != ALOFT_OK)
     return status;
-  status = table->bury.kind ? ALOFT_CLOSED : alo_inflight_add(&table->table, op);
+  status = alo_inflight_add(&table->table, op);
   if (status != ALOFT_OK)
-    return alo_op_refuse(op, status, NULL);
+    return alo_op_refuse(op, table->bury.kind ? ALOFT_CLOSED : status, NULL);
   *id = alo_inflight_key(&table->table, op);
-  alo_op_fly(&table->owner, op, &kind);
+  alo_op_fly_bare(&table->kind, op);
+  alo_op_watch(table->kind.ops, op);
+  return ALOFT_OK;
+}
+
+static void put_in_flight(aloft_inflight *table, aloft_op *op, uint64_t *id) {
+  *id = alo_inflight_add_free(&table->table, op);
+  alo_op_fly_bare(&table->kind, op);
+}
+
+ALO_APART static aloft_status start_timed(aloft_inflight *table, aloft_op *op, uint64_t *id) {
+  alo_ops *ops = table->kind.ops;
+  if (op->deadline_ns || !ops->fresh)
+    return start_unusual(table, op, id);
+  uint64_t due_ns = alo_op_after(ops->now_ns, op->timeout_ns);
+  if (op->cancel) {
+    if (!alo_cancel_open_to(op->cancel, ops))
+      return start_unusual(table, op, id);
+    put_in_flight(table, op, id);
+    alo_op_fly_cancellable(op);
+  } else {
+    put_in_flight(table, op, id);
+  }
+  alo_op_fly_timed(ops, op, due_ns);
+  return ALOFT_OK;
+}
+
+ALO_APART static aloft_status start_cancellable(aloft_inflight *table, aloft_op *op, uint64_t *id) {
+  if (!alo_cancel_open_to(op->cancel, table->kind.ops))
+    return start_unusual(table, op, id);
+  put_in_flight(table, op, id);
+  alo_op_fly_cancellable(op);
+  return ALOFT_OK;
+}
+
+/* Cases are told apart once, and each then runs straight on. */
+aloft_status aloft_inflight_start(aloft_inflight *table, aloft_op *op, uint64_t *id) {
+  if (!alo_op_idle(op) || !op->done || table->table.free_first == ALO_INFLIGHT_NONE)
+    return start_unusual(table, op, id);
+  if (op->timeout_ns | op->deadline_ns)
+    return start_timed(table, op, id);
+  if (op->cancel)
+    return start_cancellable(table, op, id);
+  put_in_flight(table, op, id);
+  return ALOFT_OK;
+}
+
+ALO_APART static aloft_status finish_with(aloft_inflight *table, uint64_t id, aloft_status status,
+                                          const aloft_error *error) {
+  alo_op_finish(alo_inflight_take(&table->table, id), status, error);
   return ALOFT_OK;
 }
 
 aloft_status aloft_inflight_finish(aloft_inflight *table, uint64_t id, aloft_status status,
                                    const aloft_error *error) {
-  aloft_op *op = alo_inflight_find(&table->table, id);
-  if (!op) {
+  if (!alo_inflight_holds(&table->table, id)) {
     table->unmatched++;
     return ALOFT_WRONG_STATE;
   }
-  alo_inflight_remove(&table->table, op);
-  alo_op_finish(op, status, error);
+  if (status != ALOFT_OK)
+    return finish_with(table, id, status, error);
+  alo_op_finish_inline(table->kind.ops, alo_inflight_take(&table->table, id), ALOFT_OK, NULL);
   return ALOFT_OK;
 }
 
@@ -122,7 +171,7 @@ bool aloft_inflight_parse(const char token[ALOFT_INFLIGHT_TOKEN_SIZE], uint64_t 
 
 void aloft_inflight_get_info(const aloft_inflight *table, aloft_inflight_info *info) {
   aloft_inflight_info found = {.size = info->size,
-                               .count = table->table.count,
+                               .count = alo_inflight_count(&table->table),
                                .retired = table->table.retired,
                                .unmatched = table->unmatched};
   if (info->size == sizeof found)

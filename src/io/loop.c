@@ -21,6 +21,13 @@ static uint64_t read_clock(void *context) {
   return driver->methods->now(driver);
 }
 
+/* Nothing but the wheel and the cancellation holds a sleep. */
+static bool let_go(aloft_op *op, aloft_status why) {
+  (void)op;
+  (void)why;
+  return true;
+}
+
 static size_t or_default(size_t value, size_t otherwise) {
   return value ? value : otherwise;
 }
@@ -57,7 +64,7 @@ aloft_status alo_loop_open_on(aloft_loop **made, const aloft_loop_config *config
   loop->ops.wake = wake_driver;
   loop->ops.clock = read_clock;
   loop->ops.context = driver;
-  loop->owner.ops = &loop->ops;
+  loop->sleeps = (alo_op_kind){{alo_op_run}, let_go, &loop->ops};
   alo_blocks_init(&loop->blocks, &loop->heap, or_default(own.block_size, (size_t)64 << 10),
                   or_default(own.blocks_bytes_max, (size_t)8 << 20));
   *made = loop;
@@ -189,8 +196,10 @@ aloft_status aloft_loop_turn(aloft_loop *loop, uint64_t wait_ns) {
   return error < 0 ? ALOFT_SYSTEM : ALOFT_OK;
 }
 
-static bool alive(const aloft_loop *loop) {
-  return loop->ops.flying || loop->residents || alo_ops_pending(&loop->ops);
+/* What is in flight belongs to a resident or, a sleep, to the wheel. */
+static bool alive(aloft_loop *loop) {
+  return loop->residents || alo_wheel_next(&loop->ops.wheel) != UINT64_MAX ||
+         alo_ops_pending(&loop->ops);
 }
 
 aloft_status aloft_loop_run(aloft_loop *loop) {
@@ -224,24 +233,15 @@ uint64_t aloft_loop_now(const aloft_loop *loop) {
 
 /* ---- sleep, post, cancel ---- */
 
-static bool let_go(aloft_op *op, aloft_status why) {
-  (void)op;
-  (void)why;
-  return true;
-}
-
-static const alo_op_kind sleep_kind = {{alo_op_run}, let_go};
-
 aloft_status aloft_sleep_start(aloft_loop *loop, aloft_op *op) {
   if (loop->closing)
     return alo_op_refuse(op, ALOFT_CLOSED, NULL);
   if (!(op->timeout_ns | op->deadline_ns))
     return alo_op_refuse(op, ALOFT_ARGUMENT, NULL);
-  return alo_op_start(&loop->owner, op, &sleep_kind);
+  return alo_op_start(&loop->sleeps, op);
 }
 
-static void call_post(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void call_post(aloft_item *item) {
   aloft_post *post = ALOFT_CONTAINER(item, aloft_post, own.item);
   /* An exchange: what a thread wrote before a post that found this one posted is seen by `run`. */
   (void)__atomic_exchange_n(&post->own.posted, 0, __ATOMIC_ACQ_REL);
@@ -251,9 +251,10 @@ static void call_post(alo_ops *ops, aloft_item *item) {
 static const alo_item_kind call_kind = {call_post};
 
 /* Users' code runs among the completions only. */
-static void queue_post(alo_ops *ops, aloft_item *item) {
+static void queue_post(aloft_item *item) {
+  aloft_post *post = ALOFT_CONTAINER(item, aloft_post, own.item);
   item->kind = &call_kind;
-  alo_ops_push(ops, item);
+  alo_ops_push(post->own.ops, item);
 }
 
 static const alo_item_kind post_kind = {queue_post};
@@ -264,6 +265,7 @@ void aloft_loop_post(aloft_loop *loop, aloft_post *post) {
   if (__atomic_exchange_n(&post->own.posted, 1, __ATOMIC_ACQ_REL))
     return;
   post->own.item.kind = &post_kind;
+  post->own.ops = &loop->ops;
   alo_ops_post(&loop->ops, &post->own.item);
 }
 

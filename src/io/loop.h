@@ -24,7 +24,7 @@ typedef struct alo_resident {
 } alo_resident;
 
 struct aloft_loop {
-  alo_owner owner; /* of sleeps; first */
+  alo_op_kind sleeps;
   alo_ops ops;
   aloft_allocator heap;
   alo_driver *driver;

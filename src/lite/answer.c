@@ -8,7 +8,7 @@ enum { STEPS_IN_A_TURN = 256, BUSY_AGAIN_MS = 5 };
 
 enum { ENV_BEGIN_TRANSACTION = 8, ENV_COMMIT = 9, ENV_ROLLBACK = 10, ENV_RESET_DONE = 18 };
 
-static void step_due(alo_ops *ops, aloft_item *item);
+static void step_due(aloft_item *item);
 
 static const alo_item_kind step_kind = {step_due};
 
@@ -19,7 +19,7 @@ void alo_lite_step_later(alo_lite_connection *connection) {
   connection->waiting = connection->full = false;
   alo_timer_clear(&connection->timer);
   connection->step.kind = &step_kind;
-  alo_ops_push(connection->lite->owner.ops, &connection->step);
+  alo_ops_push(connection->lite->ops, &connection->step);
 }
 
 /* Begins the answer's message; the first one after a reset tells of it. */
@@ -349,7 +349,7 @@ static void park(alo_lite_connection *connection, uint64_t wait_ns) {
   connection->waiting = true;
   alo_lite_send(connection);
   if (!connection->gone)
-    alo_timer_set(&connection->lite->owner, &connection->timer, wait_ns ? wait_ns : 1, wait_over);
+    alo_timer_set(connection->lite->ops, &connection->timer, wait_ns ? wait_ns : 1, wait_over);
 }
 
 /* True: step on in this turn. */
@@ -411,8 +411,7 @@ static alo_event_kind step_engine(alo_lite_connection *connection, alo_event *ev
   return kind;
 }
 
-static void step_due(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void step_due(aloft_item *item) {
   alo_lite_connection *connection = ALOFT_CONTAINER(item, alo_lite_connection, step);
   connection->stepping = false;
   for (int steps = 0; !connection->gone && steps < STEPS_IN_A_TURN; steps++) {

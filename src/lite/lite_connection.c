@@ -24,8 +24,7 @@ void alo_lite_log(alo_lite_connection *connection, const char *what, aloft_text 
 
 /* ---- end ---- */
 
-static void bury(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void bury(aloft_item *item) {
   alo_lite_connection *connection = ALOFT_CONTAINER(item, alo_lite_connection, bury);
   alo_stream_fini(&connection->stream);
   alo_buffer_fini(&connection->message);
@@ -55,7 +54,7 @@ void alo_lite_drop(alo_lite_connection *connection) {
     connection->next->back = connection->back;
   connection->lite->counters.open--;
   connection->bury.kind = &bury_kind;
-  alo_ops_push(connection->lite->owner.ops, &connection->bury);
+  alo_ops_push(connection->lite->ops, &connection->bury);
 }
 
 void alo_lite_drop_later(alo_lite_connection *connection) {
@@ -305,7 +304,7 @@ static void take_in(alo_lite_connection *connection) {
   alo_buffer_init(&connection->out, &lite->loop->heap, ALO_LITE_OUT_MAX);
   alo_tds_writer_init(&connection->writer, &connection->out, connection->packet_size);
   connection->writer.spid = connection->spid;
-  alo_timer_set(&lite->owner, &connection->timer, lite->login_timeout_ns, login_took_too_long);
+  alo_timer_set(lite->ops, &connection->timer, lite->login_timeout_ns, login_took_too_long);
 }
 
 /* 0, or the errno: EAGAIN when none waits. */
@@ -337,8 +336,7 @@ static void accept_again(alo_timer *timer) {
  * meanwhile, or the loop spins. */
 static void rest(alo_lite *lite, int error) {
   lite->loop->driver->methods->interest(lite->listener, 0);
-  alo_timer_set(&lite->owner, &lite->accept_again, ALOFT_MILLISECONDS(ACCEPT_AGAIN_MS),
-                accept_again);
+  alo_timer_set(lite->ops, &lite->accept_again, ALOFT_MILLISECONDS(ACCEPT_AGAIN_MS), accept_again);
   if (lite->log)
     fprintf(lite->log, "cannot accept a connection: %s\n", strerror(error));
 }

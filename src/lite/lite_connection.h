@@ -69,7 +69,7 @@ struct alo_lite_connection {
 };
 
 struct alo_lite {
-  alo_owner owner; /* of timers; first */
+  alo_ops *ops;
   aloft_loop *loop;
   alo_engine *engine;
   alo_watch watch;

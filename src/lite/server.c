@@ -64,7 +64,7 @@ aloft_status alo_lite_open(alo_lite **made, aloft_loop *loop, const alo_lite_con
     snprintf(error, 256, "no memory");
     return ALOFT_NO_MEMORY;
   }
-  lite->owner.ops = &loop->ops;
+  lite->ops = &loop->ops;
   lite->loop = loop;
   lite->watch.ready = listener_ready;
   lite->connections_max = config->connections_max ? config->connections_max : 1024;

@@ -81,7 +81,8 @@ typedef struct alo_nats_flushes {
 } alo_nats_flushes;
 
 struct aloft_nats {
-  alo_owner owner; /* first */
+  alo_ops *ops;
+  alo_op_kind request_kind, subscription_kind, flush_kind, opening_kind, closing_kind;
   alo_resident resident;
   aloft_loop *loop;
   alo_nats_phase phase;
@@ -167,6 +168,8 @@ void alo_nats_ping(aloft_nats *nats);
 void alo_nats_hold_input(aloft_nats *nats, bool held);
 
 /* ---- nats_publish.c ---- */
+/* Their kinds of operations. */
+void alo_nats_publish_init(aloft_nats *nats);
 /* Refuses with a text of its own. */
 aloft_status alo_nats_refuse(aloft_nats *nats, aloft_op *op, aloft_status status,
                              const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -204,6 +207,7 @@ aloft_op *alo_nats_flush_next(const aloft_op *op);
 bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op);
 
 /* ---- nats_subscribe.c ---- */
+void alo_nats_subscribe_init(aloft_nats *nats);
 void alo_nats_message_in(aloft_nats *nats, const alo_nats_event *event, alo_block *block);
 aloft_nats_subscription *alo_nats_subscription_of(aloft_op *op);
 /* Calls the subscription's callback, unless it has been ended. */

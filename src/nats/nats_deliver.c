@@ -8,8 +8,8 @@
 /* Events that may be queued; more are counted as dropped. */
 enum { NOTICES_MAX = 32 };
 
-static void run_delivery(alo_ops *ops, aloft_item *item);
-static void run_notice(alo_ops *ops, aloft_item *item);
+static void run_delivery(aloft_item *item);
+static void run_notice(aloft_item *item);
 
 static const alo_item_kind delivery_kind = {run_delivery};
 static const alo_item_kind notice_kind = {run_notice};
@@ -40,7 +40,7 @@ bool alo_nats_deliveries_ready(aloft_nats *nats) {
 bool alo_nats_deliveries_room(aloft_nats *nats) {
   if (nats->deliveries >= nats->deliveries_max)
     return false;
-  if (nats->subscriptions.count == 0 || alo_nats_deliveries_ready(nats))
+  if (nats->subscriptions.used == 0 || alo_nats_deliveries_ready(nats))
     return true;
   alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory to deliver a message");
   return false;
@@ -65,7 +65,7 @@ void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
   delivery->subscription = subscription;
   alo_block_hold(block);
   alo_nats_view(&delivery->message, event, block);
-  alo_ops_push(nats->owner.ops, &delivery->item);
+  alo_ops_push(nats->ops, &delivery->item);
 }
 
 void alo_nats_make_printable(char *text, size_t size) {
@@ -120,12 +120,11 @@ void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *
     alo_nats_make_printable(notice->text, size);
     notice->error.message = (aloft_text){notice->text, size};
   }
-  alo_ops_push(nats->owner.ops, &notice->item);
+  alo_ops_push(nats->ops, &notice->item);
 }
 
 /* The connection outlives what is queued before its burial. */
-static void run_notice(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void run_notice(aloft_item *item) {
   alo_nats_notice *notice = ALOFT_CONTAINER(item, alo_nats_notice, item);
   aloft_nats *nats = notice->nats;
   if (!nats->bury.kind)
@@ -136,8 +135,7 @@ static void run_notice(alo_ops *ops, aloft_item *item) {
   alo_heap_give(&nats->loop->heap, notice, sizeof *notice);
 }
 
-static void run_delivery(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void run_delivery(aloft_item *item) {
   alo_nats_delivery *delivery = ALOFT_CONTAINER(item, alo_nats_delivery, item);
   aloft_nats *nats = delivery->nats;
   alo_nats_show(delivery->subscription, &delivery->message);
@@ -321,7 +319,7 @@ void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
                          .bytes_in = nats->bytes_in,
                          .bytes_out = nats->bytes_out,
                          .replies_unmatched = nats->replies_unmatched,
-                         .inflight = nats->requests.count,
+                         .inflight = alo_inflight_count(&nats->requests),
                          .tx_bytes =
                              alo_buffer_size(&nats->stream.tx) + alo_buffer_size(&nats->held),
                          .kept_bytes = nats->kept_bytes,

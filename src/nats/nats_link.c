@@ -163,7 +163,7 @@ static void ping_due(alo_timer *timer) {
   nats->pings_out++;
   alo_nats_ping(nats);
   if (nats->phase == ALO_NATS_PHASE_READY)
-    alo_timer_set(&nats->owner, &nats->timer, nats->ping_interval_ns, ping_due);
+    alo_timer_set(nats->ops, &nats->timer, nats->ping_interval_ns, ping_due);
 }
 
 /* CONNECT has been written, for the server has answered what came after it: nothing of it stays in
@@ -185,7 +185,7 @@ static void ready(aloft_nats *nats) {
       alo_nats_leave(nats);
     return;
   }
-  alo_timer_set(&nats->owner, &nats->timer, nats->ping_interval_ns, ping_due);
+  alo_timer_set(nats->ops, &nats->timer, nats->ping_interval_ns, ping_due);
   if (nats->opening)
     alo_op_finish(nats->opening, ALOFT_OK, NULL);
   nats->opening = NULL;

@@ -135,6 +135,9 @@ static aloft_status make_inbox(aloft_nats *nats, aloft_text prefix) {
   return ALOFT_OK;
 }
 
+static bool opening_stop(aloft_op *op, aloft_status why);
+static bool closing_stop(aloft_op *op, aloft_status why);
+
 static void take_limits(aloft_nats *nats, const aloft_nats_config *config) {
   const alo_nats_limits limits = {.payload_max = config->rx_payload_max};
   alo_nats_parser_init(&nats->parser, &limits);
@@ -150,8 +153,12 @@ static void take_limits(aloft_nats *nats, const aloft_nats_config *config) {
 
 static void init_parts(aloft_nats *nats, aloft_loop *loop, const aloft_nats_config *config) {
   take_limits(nats, config);
-  nats->owner.ops = &loop->ops;
+  nats->ops = &loop->ops;
   nats->loop = loop;
+  nats->opening_kind = (alo_op_kind){{alo_op_run}, opening_stop, nats->ops};
+  nats->closing_kind = (alo_op_kind){{alo_op_run}, closing_stop, nats->ops};
+  alo_nats_publish_init(nats);
+  alo_nats_subscribe_init(nats);
   alo_stream_init(&nats->stream, loop, nats->tx_bytes_max + TX_SLACK);
   nats->stream.event = alo_nats_stream_event;
   alo_buffer_init(&nats->hello, &loop->heap, TX_SLACK / 2);
@@ -184,15 +191,13 @@ static void release(aloft_nats *nats) {
 static void evict(alo_resident *resident);
 
 static bool opening_stop(aloft_op *op, aloft_status why) {
-  aloft_nats *nats = op->own.owner;
+  aloft_nats *nats = ALO_OP_OBJECT(op, aloft_nats, opening_kind);
   nats->opening = NULL;
   alo_op_finish(op, why, NULL);
   alo_nats_fail(nats, why, 0, "the connect was %s",
                 why == ALOFT_TIMEOUT ? "not done in its time" : "cancelled by this program");
   return true;
 }
-
-static const alo_op_kind opening_kind = {{alo_op_run}, opening_stop};
 
 static aloft_status dial(aloft_nats *nats, const opening *work) {
   aloft_status status = alo_stream_dial(&nats->stream, work->url.host, work->url.port);
@@ -224,7 +229,7 @@ static aloft_status open_with(aloft_nats **made, aloft_loop *loop, const opening
   init_parts(nats, loop, &work->config);
   aloft_status status = build(nats, work);
   if (status == ALOFT_OK && op)
-    status = alo_op_start(&nats->owner, op, &opening_kind);
+    status = alo_op_start(&nats->opening_kind, op);
   if (status != ALOFT_OK) {
     release(nats);
     return status;
@@ -232,7 +237,7 @@ static aloft_status open_with(aloft_nats **made, aloft_loop *loop, const opening
   nats->opening = op;
   nats->resident.evict = evict;
   alo_loop_settle_in(loop, &nats->resident);
-  alo_timer_set(&nats->owner, &nats->timer, nats->stream.open ? nats->connect_timeout_ns : 1,
+  alo_timer_set(nats->ops, &nats->timer, nats->stream.open ? nats->connect_timeout_ns : 1,
                 alo_nats_dialled_too_long);
   *made = nats;
   return ALOFT_OK;
@@ -267,8 +272,7 @@ aloft_status aloft_nats_open(aloft_nats **made, aloft_loop *loop, const aloft_na
 
 /* ---- close ---- */
 
-static void bury(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void bury(aloft_item *item) {
   release(ALOFT_CONTAINER(item, aloft_nats, bury));
 }
 
@@ -284,15 +288,13 @@ void alo_nats_closed(aloft_nats *nats, aloft_status status, const aloft_error *e
   nats->closing = NULL;
   alo_loop_move_out(&nats->resident);
   nats->bury.kind = &bury_kind;
-  alo_ops_push(nats->owner.ops, &nats->bury);
+  alo_ops_push(nats->ops, &nats->bury);
 }
 
 static bool closing_stop(aloft_op *op, aloft_status why) {
-  alo_nats_closed(op->own.owner, why, NULL);
+  alo_nats_closed(ALO_OP_OBJECT(op, aloft_nats, closing_kind), why, NULL);
   return true;
 }
-
-static const alo_op_kind closing_kind = {{alo_op_run}, closing_stop};
 
 static void close_took_too_long(alo_timer *timer) {
   alo_nats_closed(ALOFT_CONTAINER(timer, aloft_nats, timer), ALOFT_TIMEOUT, NULL);
@@ -323,15 +325,15 @@ aloft_status aloft_nats_close(aloft_nats *nats, aloft_op *op) {
   if (nats->leaving || nats->bury.kind)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
   if (op) {
-    aloft_status status = alo_op_start(&nats->owner, op, &closing_kind);
+    aloft_status status = alo_op_start(&nats->closing_kind, op);
     if (status != ALOFT_OK)
       return status;
   }
   finish_for_close(nats);
   nats->closing = op;
   nats->leaving = true;
-  bool in_time = op && op->own.due_ns; /* the operation's own time ends it */
-  alo_timer_set(&nats->owner, &nats->timer, in_time ? 0 : ALOFT_SECONDS(1), close_took_too_long);
+  bool in_time = op && (op->own.state & ALO_OP_TIMED); /* the operation's own time ends it */
+  alo_timer_set(nats->ops, &nats->timer, in_time ? 0 : ALOFT_SECONDS(1), close_took_too_long);
   if (nats->phase == ALO_NATS_PHASE_READY)
     alo_nats_leave(nats);
   else if (nats->phase == ALO_NATS_PHASE_DEAD && nats->messages_out)

@@ -225,27 +225,25 @@ aloft_status aloft_nats_publish(aloft_nats *nats, const aloft_nats_message *mess
 
 static bool request_stop(aloft_op *op, aloft_status why) {
   (void)why;
-  aloft_nats *nats = op->own.owner;
+  aloft_nats *nats = ALO_OP_OBJECT(op, aloft_nats, request_kind);
   alo_inflight_remove(&nats->requests, op);
   op->written = alo_nats_written(nats, ALOFT_CONTAINER(op, aloft_nats_request, op)->own.tx_end);
   return true;
 }
 
 /* The reply's block is held until done has returned; done may free the request. */
-static void request_run(alo_ops *ops, aloft_item *item) {
+static void request_run(aloft_item *item) {
   aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
   aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
-  aloft_nats *nats = op->own.owner;
+  aloft_nats *nats = ALO_OP_OBJECT(op, aloft_nats, request_kind);
   aloft_loop *loop = nats->loop;
   alo_block *block = request->reply.own.block;
   if (op->status != ALOFT_OK)
     request->reply = (aloft_nats_message){.subject = {NULL, 0}}; /* not that of its last use */
-  alo_op_run(ops, item);
+  alo_op_run(item);
   if (block)
     alo_blocks_give(&loop->blocks, block);
 }
-
-static const alo_op_kind request_kind = {{request_run}, request_stop};
 
 static aloft_status subscribe_inbox(aloft_nats *nats) {
   if (nats->inbox_subscribed)
@@ -292,7 +290,7 @@ static aloft_status refuse_request(aloft_nats *nats, aloft_nats_request *request
 }
 
 aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *request) {
-  aloft_status status = alo_op_check(&nats->owner, &request->op);
+  aloft_status status = alo_op_check(nats->ops, &request->op);
   if (status != ALOFT_OK)
     return status;
   size_t payload = 0;
@@ -316,7 +314,7 @@ aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *requ
     return refuse_request(nats, request, status);
   }
   request->reply.own.block = NULL;
-  alo_op_fly(&nats->owner, &request->op, &request_kind);
+  alo_op_fly(&nats->request_kind, &request->op);
   return ALOFT_OK;
 }
 
@@ -366,7 +364,7 @@ bool alo_nats_flush_written(const aloft_nats *nats, const aloft_op *op) {
 
 static bool flush_stop(aloft_op *op, aloft_status why) {
   (void)why;
-  aloft_nats *nats = op->own.owner;
+  aloft_nats *nats = ALO_OP_OBJECT(op, aloft_nats, flush_kind);
   op->written = alo_nats_flush_written(nats, op);
   aloft_op *before = NULL, *at = nats->flushes.first;
   for (; at != op; at = alo_nats_flush_next(at))
@@ -380,7 +378,10 @@ static bool flush_stop(aloft_op *op, aloft_status why) {
   return true;
 }
 
-static const alo_op_kind flush_kind = {{alo_op_run}, flush_stop};
+void alo_nats_publish_init(aloft_nats *nats) {
+  nats->request_kind = (alo_op_kind){{request_run}, request_stop, nats->ops};
+  nats->flush_kind = (alo_op_kind){{alo_op_run}, flush_stop, nats->ops};
+}
 
 /* The PING that leaves now or, before READY, will leave after that of the login. */
 static uint32_t ping_number(aloft_nats *nats) {
@@ -393,7 +394,7 @@ static uint32_t ping_number(aloft_nats *nats) {
 }
 
 aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op) {
-  aloft_status status = alo_op_check(&nats->owner, op);
+  aloft_status status = alo_op_check(nats->ops, op);
   if (status == ALOFT_OK)
     status = alo_nats_usable(nats, op);
   if (status != ALOFT_OK)
@@ -411,6 +412,6 @@ aloft_status aloft_nats_flush(aloft_nats *nats, aloft_op *op) {
   else
     nats->flushes.first = op;
   nats->flushes.last = op;
-  alo_op_fly(&nats->owner, op, &flush_kind);
+  alo_op_fly(&nats->flush_kind, op);
   return ALOFT_OK;
 }

@@ -67,11 +67,13 @@ static void leave(aloft_nats *nats, aloft_op *op) {
 
 static bool subscription_stop(aloft_op *op, aloft_status why) {
   (void)why;
-  leave(op->own.owner, op);
+  leave(ALO_OP_OBJECT(op, aloft_nats, subscription_kind), op);
   return true;
 }
 
-static const alo_op_kind subscription_kind = {{alo_op_run}, subscription_stop};
+void alo_nats_subscribe_init(aloft_nats *nats) {
+  nats->subscription_kind = (alo_op_kind){{alo_op_run}, subscription_stop, nats->ops};
+}
 
 static aloft_status check_subscription(aloft_nats *nats, aloft_nats_subscription *subscription) {
   aloft_op *op = &subscription->op;
@@ -103,7 +105,7 @@ static aloft_status add(aloft_nats *nats, aloft_nats_subscription *subscription)
 
 aloft_status aloft_nats_subscribe(aloft_nats *nats, aloft_nats_subscription *subscription) {
   aloft_op *op = &subscription->op;
-  aloft_status status = alo_op_check(&nats->owner, op);
+  aloft_status status = alo_op_check(nats->ops, op);
   if (status == ALOFT_OK)
     status = alo_nats_usable(nats, op);
   if (status == ALOFT_OK)
@@ -117,16 +119,16 @@ aloft_status aloft_nats_subscribe(aloft_nats *nats, aloft_nats_subscription *sub
   subscription->delivered = 0;
   subscription->own.received = 0;
   op->own.flags = 0;
-  alo_op_fly(&nats->owner, op, &subscription_kind);
+  alo_op_fly(&nats->subscription_kind, op);
   return ALOFT_OK;
 }
 
 aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription) {
   aloft_op *op = &subscription->op;
-  if (op->own.state == ALO_OP_IDLE)
+  if (alo_op_idle(op))
     return ALOFT_WRONG_STATE;
-  if (op->own.state == ALO_OP_FLYING) {
-    leave(op->own.owner, op);
+  if (alo_op_flying(op)) {
+    leave(ALO_OP_OBJECT(op, aloft_nats, subscription_kind), op);
     alo_op_finish(op, ALOFT_OK, NULL);
   }
   op->own.flags |= MUTED; /* also what its last messages had queued */
@@ -135,9 +137,10 @@ aloft_status aloft_nats_unsubscribe(aloft_nats_subscription *subscription) {
 
 aloft_status aloft_nats_drain(aloft_nats_subscription *subscription) {
   aloft_op *op = &subscription->op;
-  if (op->own.state != ALO_OP_FLYING)
+  if (!alo_op_flying(op))
     return ALOFT_WRONG_STATE;
-  return send_unsub(op->own.owner, sid_of(op->own.owner, op));
+  return send_unsub(ALO_OP_OBJECT(op, aloft_nats, subscription_kind),
+                    sid_of(ALO_OP_OBJECT(op, aloft_nats, subscription_kind), op));
 }
 
 /* ---- messages ---- */

@@ -19,7 +19,8 @@ typedef struct slot {
 } slot;
 
 struct aloft_tds_pool {
-  alo_owner owner; /* first */
+  alo_ops *ops;
+  alo_op_kind acquire_kind, close_kind;
   aloft_loop *loop;
   alo_resident resident;
   aloft_item end; /* frees the pool */
@@ -61,11 +62,10 @@ static void unqueue(aloft_tds_pool *pool, aloft_tds_acquire *acquire) {
 
 static bool stop_waiting(aloft_op *op, aloft_status why) {
   (void)why;
-  unqueue(op->own.owner, ALOFT_CONTAINER(op, aloft_tds_acquire, op));
+  unqueue(ALO_OP_OBJECT(op, aloft_tds_pool, acquire_kind),
+          ALOFT_CONTAINER(op, aloft_tds_acquire, op));
   return true;
 }
-
-static const alo_op_kind acquire_kind = {{alo_op_run}, stop_waiting};
 
 /* ---- slots ---- */
 
@@ -197,13 +197,13 @@ static aloft_status wait_for_one(aloft_tds_pool *pool, aloft_tds_acquire *acquir
     if (status != ALOFT_OK)
       return alo_op_refuse(&acquire->op, status, aloft_loop_error(pool->loop));
   }
-  alo_op_fly(&pool->owner, &acquire->op, &acquire_kind);
+  alo_op_fly(&pool->acquire_kind, &acquire->op);
   queue_last(pool, acquire);
   return ALOFT_OK;
 }
 
 aloft_status aloft_tds_pool_take(aloft_tds_pool *pool, aloft_tds_acquire *acquire) {
-  aloft_status status = alo_op_check(&pool->owner, &acquire->op);
+  aloft_status status = alo_op_check(pool->ops, &acquire->op);
   if (status != ALOFT_OK)
     return status;
   if (pool->closing)
@@ -212,7 +212,7 @@ aloft_status aloft_tds_pool_take(aloft_tds_pool *pool, aloft_tds_acquire *acquir
   slot *place = take_idle(pool);
   if (!place)
     return wait_for_one(pool, acquire);
-  alo_op_fly(&pool->owner, &acquire->op, &acquire_kind);
+  alo_op_fly(&pool->acquire_kind, &acquire->op);
   hand_over(place, acquire);
   return ALOFT_OK;
 }
@@ -243,8 +243,7 @@ static void release(aloft_tds_pool *pool) {
   alo_heap_give(heap, pool, sizeof *pool);
 }
 
-static void run_end(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void run_end(aloft_item *item) {
   release(ALOFT_CONTAINER(item, aloft_tds_pool, end));
 }
 
@@ -262,7 +261,7 @@ static void shut(aloft_tds_pool *pool) {
 
 static void queue_end(aloft_tds_pool *pool) {
   pool->end.kind = &end_kind;
-  alo_ops_push(pool->owner.ops, &pool->end);
+  alo_ops_push(pool->ops, &pool->end);
 }
 
 static bool let_go(aloft_op *op, aloft_status why) {
@@ -271,17 +270,15 @@ static bool let_go(aloft_op *op, aloft_status why) {
   return true;
 }
 
-static const alo_op_kind close_kind = {{alo_op_run}, let_go};
-
 aloft_status aloft_tds_pool_close(aloft_tds_pool *pool, aloft_op *op) {
   if (pool->closing)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
-  aloft_status status = op ? alo_op_check(&pool->owner, op) : ALOFT_OK;
+  aloft_status status = op ? alo_op_check(pool->ops, op) : ALOFT_OK;
   if (status != ALOFT_OK)
     return status;
   shut(pool);
   if (op) {
-    alo_op_fly(&pool->owner, op, &close_kind);
+    alo_op_fly(&pool->close_kind, op);
     alo_op_finish(op, ALOFT_OK, NULL);
   }
   queue_end(pool);
@@ -363,7 +360,9 @@ static aloft_status build(aloft_tds_pool **made, aloft_loop *loop,
   aloft_tds_pool *pool = alo_heap_take(&loop->heap, sizeof *pool);
   if (!pool)
     return ALOFT_NO_MEMORY;
-  pool->owner.ops = &loop->ops;
+  pool->ops = &loop->ops;
+  pool->acquire_kind = (alo_op_kind){{alo_op_run}, stop_waiting, pool->ops};
+  pool->close_kind = (alo_op_kind){{alo_op_run}, let_go, pool->ops};
   pool->loop = loop;
   pool->waiting_max = config->waiting_max ? config->waiting_max : WAITING_MAX;
   pool->slots_max = config->connections_max ? config->connections_max : CONNECTIONS_MAX;

@@ -15,24 +15,24 @@ enum {
   READY_QUEUED = 0x04, /* in the loop's queue */
 };
 
-static void run_query(alo_ops *ops, aloft_item *item);
-
-static const alo_op_kind query_kind = {{run_query}, alo_tds_query_stop};
-
 /* ---- the end ---- */
 
 /* `done` may free the query, start it again, or close the connection, whose memory stays until its
  * own item has run. */
-static void run_query(alo_ops *ops, aloft_item *item) {
+static void run_query(aloft_item *item) {
   aloft_op *op = ALOFT_CONTAINER(item, aloft_op, own.item);
-  aloft_tds *tds = op->own.owner;
+  aloft_tds *tds = ALO_OP_OBJECT(op, aloft_tds, query_kind);
   bool held = tds->finished == alo_tds_query_of(op);
-  alo_op_run(ops, item);
+  alo_op_run(item);
   if (!held)
     return;
   tds->finished = NULL;
   if (tds->stream.rx.size)
     alo_tds_receive(tds);
+}
+
+void alo_tds_query_init(aloft_tds *tds) {
+  tds->query_kind = (alo_op_kind){{run_query}, alo_tds_query_stop, tds->ops};
 }
 
 static bool is_written(const aloft_tds *tds, const aloft_tds_query *query) {
@@ -166,7 +166,7 @@ static aloft_status refuse(aloft_tds *tds, aloft_tds_query *query, aloft_status 
 }
 
 static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
-  aloft_status status = alo_op_check(&tds->owner, &query->op);
+  aloft_status status = alo_op_check(tds->ops, &query->op);
   if (status != ALOFT_OK)
     return status;
   if (tds->closing)
@@ -295,14 +295,13 @@ aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {
   query->rows_affected = -1;
   query->returned = false;
   query->return_status = 0;
-  alo_op_fly(&tds->owner, &query->op, &query_kind);
+  alo_op_fly(&tds->query_kind, &query->op);
   return ALOFT_OK;
 }
 
 /* ---- ready ---- */
 
-static void run_ready(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void run_ready(aloft_item *item) {
   aloft_tds_query *query = ALOFT_CONTAINER(item, aloft_tds_query, own.ready);
   query->own.flags &= ~(uint32_t)READY_QUEUED;
   if (!alo_tds_flying(query) || query->own.tds->active != query)
@@ -333,5 +332,5 @@ void alo_tds_query_readable(aloft_tds *tds) {
     return;
   query->own.flags = (query->own.flags & ~(uint32_t)WANTS_READY) | READY_QUEUED;
   query->own.ready.kind = &ready_kind;
-  alo_ops_push(tds->owner.ops, &query->own.ready);
+  alo_ops_push(tds->ops, &query->own.ready);
 }

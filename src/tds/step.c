@@ -138,7 +138,7 @@ static aloft_status step_failed(aloft_tds *tds, aloft_tds_query *query) {
 
 aloft_status aloft_tds_step(aloft_tds_query *query) {
   aloft_tds *tds = query->own.tds;
-  if (query->op.own.state == ALO_OP_IDLE)
+  if (alo_op_idle(&query->op))
     return ALOFT_WRONG_STATE;
   if (query->op.own.state == ALO_OP_FINISHED)
     return query->op.status == ALOFT_OK ? ALOFT_DONE : query->op.status;

@@ -35,5 +35,5 @@ void alo_tds_surplus_note(aloft_tds *tds) {
 void alo_tds_surplus_watch(aloft_tds *tds) {
   bool over = tds->closing || (tds->phase == ALO_TDS_DEAD && !tds->active);
   if (!over && !aloft_op_in_flight(&tds->trim.op) && holds_much(tds))
-    alo_timer_set(&tds->owner, &tds->trim, ALOFT_SECONDS(INTERVAL_SECONDS), trim_due);
+    alo_timer_set(tds->ops, &tds->trim, ALOFT_SECONDS(INTERVAL_SECONDS), trim_due);
 }

@@ -33,7 +33,7 @@ static void deadline_over(alo_timer *timer) {
 }
 
 void alo_tds_deadline(aloft_tds *tds, uint64_t timeout_ns) {
-  alo_timer_set(&tds->owner, &tds->deadline, timeout_ns, deadline_over);
+  alo_timer_set(tds->ops, &tds->deadline, timeout_ns, deadline_over);
 }
 
 /* ---- the end ---- */
@@ -125,8 +125,7 @@ static void release(aloft_tds *tds) {
   alo_heap_give(&loop->heap, tds, sizeof *tds);
 }
 
-static void run_end(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void run_end(aloft_item *item) {
   release(ALOFT_CONTAINER(item, aloft_tds, end));
 }
 
@@ -142,7 +141,7 @@ static void shut(aloft_tds *tds) {
 /* Behind everything of the connection that is queued. */
 static void queue_end(aloft_tds *tds) {
   tds->end.kind = &end_kind;
-  alo_ops_push(tds->owner.ops, &tds->end);
+  alo_ops_push(tds->ops, &tds->end);
 }
 
 static bool let_go(aloft_op *op, aloft_status why) {
@@ -151,19 +150,17 @@ static bool let_go(aloft_op *op, aloft_status why) {
   return true;
 }
 
-static const alo_op_kind close_kind = {{alo_op_run}, let_go};
-
 aloft_status aloft_tds_close(aloft_tds *tds, aloft_op *op) {
   if (tds->pool)
     return op ? alo_op_refuse(op, ALOFT_WRONG_STATE, NULL) : ALOFT_WRONG_STATE;
   if (tds->closing)
     return op ? alo_op_refuse(op, ALOFT_CLOSED, NULL) : ALOFT_CLOSED;
-  aloft_status status = op ? alo_op_check(&tds->owner, op) : ALOFT_OK;
+  aloft_status status = op ? alo_op_check(tds->ops, op) : ALOFT_OK;
   if (status != ALOFT_OK)
     return status;
   shut(tds);
   if (op) {
-    alo_op_fly(&tds->owner, op, &close_kind);
+    alo_op_fly(&tds->close_kind, op);
     alo_op_finish(op, ALOFT_OK, NULL);
   }
   queue_end(tds);
@@ -220,12 +217,10 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
 /* ---- open ---- */
 
 static bool opening_stopped(aloft_op *op, aloft_status why) {
-  aloft_tds *tds = op->own.owner;
+  aloft_tds *tds = ALO_OP_OBJECT(op, aloft_tds, open_kind);
   alo_tds_connection_fail(tds, why, "the connect was given up by its operation", 0);
   return true;
 }
-
-static const alo_op_kind open_kind = {{alo_op_run}, opening_stopped};
 
 void alo_tds_opened(aloft_tds *tds) {
   tds->phase = ALO_TDS_LOGGED_IN;
@@ -285,7 +280,7 @@ static aloft_status refuse_open(aloft_loop *loop, aloft_op *op, aloft_status sta
 aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_config *config,
                             aloft_op *op) {
   aloft_tds_config own;
-  aloft_status status = op ? alo_op_check(&loop->owner, op) : ALOFT_OK;
+  aloft_status status = op ? alo_op_check(&loop->ops, op) : ALOFT_OK;
   if (status != ALOFT_OK)
     return status;
   if (loop->closing)
@@ -295,7 +290,10 @@ aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_
   aloft_tds *tds = alo_heap_take(&loop->heap, sizeof *tds);
   if (!tds)
     return refuse_open(loop, op, ALOFT_NO_MEMORY, NULL);
-  tds->owner.ops = &loop->ops;
+  tds->ops = &loop->ops;
+  tds->open_kind = (alo_op_kind){{alo_op_run}, opening_stopped, tds->ops};
+  tds->close_kind = (alo_op_kind){{alo_op_run}, let_go, tds->ops};
+  alo_tds_query_init(tds);
   tds->loop = loop;
   configure(tds, &own);
   status = build(tds, &own);
@@ -307,7 +305,7 @@ aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_
   tds->resident.evict = evict;
   alo_loop_settle_in(loop, &tds->resident);
   if (op)
-    alo_op_fly(&tds->owner, op, &open_kind);
+    alo_op_fly(&tds->open_kind, op);
   tds->opening = op;
   *made = tds;
   return ALOFT_OK;

@@ -71,7 +71,8 @@ typedef struct alo_tds_misuse {
 typedef struct alo_tds_login_state alo_tds_login_state;
 
 struct aloft_tds {
-  alo_owner owner; /* first */
+  alo_ops *ops;
+  alo_op_kind query_kind, open_kind, close_kind;
   aloft_loop *loop;
   alo_resident resident;
   alo_stream stream;
@@ -136,7 +137,7 @@ static inline bool alo_tds_is_error(const alo_tds_message *message) {
 }
 
 static inline bool alo_tds_flying(const aloft_tds_query *query) {
-  return query->op.own.state == ALO_OP_FLYING;
+  return alo_op_flying(&query->op);
 }
 
 /* ---- connection.c ---- */
@@ -196,6 +197,8 @@ void alo_tds_login_ended(aloft_tds *tds);
 void alo_tds_session_change(aloft_tds *tds);
 
 /* ---- query.c ---- */
+/* Makes the connection's kind of query operations. */
+void alo_tds_query_init(aloft_tds *tds);
 
 /* Sends the first waiting query when nothing is in its way. */
 void alo_tds_send_next(aloft_tds *tds);

@@ -64,7 +64,7 @@ static bool show_columns(aloft_tds *tds) {
 
 /* NULL: the query is not the one being read. */
 static aloft_tds *reading(const aloft_tds_query *query) {
-  if (query->op.own.state == ALO_OP_IDLE)
+  if (alo_op_idle(&query->op))
     return NULL;
   aloft_tds *tds = query->own.tds;
   return tds->active == query || tds->finished == query ? tds : NULL;

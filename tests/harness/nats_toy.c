@@ -38,7 +38,7 @@ typedef struct toy_delay {
 } toy_delay;
 
 typedef struct nats_toy_own {
-  alo_owner owner; /* first */
+  alo_ops *ops;
   nats_toy *toy;
   alo_watch watch;
   alo_socket *listener;
@@ -267,7 +267,7 @@ static void respond_after(nats_toy *toy, const toy_message *message, uint64_t af
   if (delay->next)
     delay->next->back = &delay->next;
   toy->own->delays = delay;
-  alo_timer_set(&toy->own->owner, &delay->timer, after_ns + 1, delay_due);
+  alo_timer_set(toy->own->ops, &delay->timer, after_ns + 1, delay_due);
 }
 
 /* As respond, but under a changed subject or sid. */
@@ -544,7 +544,7 @@ bool nats_toy_try_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *
   if (options)
     toy->options = *options;
   nats_toy_own *own = must(calloc(1, sizeof *own));
-  own->owner.ops = &loop->ops;
+  own->ops = &loop->ops;
   own->toy = toy;
   own->watch.ready = connection_waits;
   alo_address at = {.in = {.sin_family = AF_INET}}, bound;

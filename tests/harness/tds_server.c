@@ -20,7 +20,7 @@ enum { MESSAGE_MAX = 64 << 20, SQL_MAX = 200 };
 static const uint64_t DESCRIPTOR = UINT64_C(0x1122334455667788);
 
 typedef struct tds_session {
-  alo_owner owner; /* first */
+  alo_ops *ops;
   struct tds_session *next;
   tds_server *server;
   alo_stream stream;
@@ -301,7 +301,7 @@ static void send_answer(tds_session *session, const char *sql) {
     if (alo_buffer_size(&session->stream.tx) == 0)
       end_session(session);
   } else if (pause >= 0) {
-    alo_timer_set(&session->owner, &session->timer, ALOFT_MILLISECONDS((uint64_t)pause),
+    alo_timer_set(session->ops, &session->timer, ALOFT_MILLISECONDS((uint64_t)pause),
                   pause_over);
   } else {
     if (strstr(sql, " again"))
@@ -448,7 +448,7 @@ static void answer_attention(tds_session *session) {
   if (held && !session->separate)
     return;
   if (session->late_ns)
-    alo_timer_set(&session->owner, &session->timer, session->late_ns, late_over);
+    alo_timer_set(session->ops, &session->timer, session->late_ns, late_over);
   else
     acknowledge(session);
 }
@@ -532,7 +532,7 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
 static bool accept_one(tds_server *server) {
   tds_session *session = calloc(1, sizeof *session);
   assert_non_null(session);
-  session->owner.ops = &server->loop->ops;
+  session->ops = &server->loop->ops;
   session->server = server;
   session->packet_size = 4096;
   alo_stream_init(&session->stream, server->loop, MESSAGE_MAX);

@@ -69,8 +69,7 @@ static void input_ready(alo_watch *watch, unsigned events) {
   note('i');
 }
 
-static void posted_run(alo_ops *ops, aloft_item *item) {
-  (void)ops;
+static void posted_run(aloft_item *item) {
   (void)item;
   note('p');
 }
@@ -118,7 +117,7 @@ static void test_turn_order(void **state) {
   harness_op nap = sleep_of(f, 1);
   nap.op.done = completed_with_output;
   assert_int_equal(aloft_sleep_start(f->loop, &nap.op), ALOFT_OK);
-  alo_timer_set(&f->loop->owner, &timer, 1, deadline_due);
+  alo_timer_set(&f->loop->ops, &timer, 1, deadline_due);
   while (real->now(driver) < nap.op.own.due_ns + ALOFT_MILLISECONDS(2))
     if (f->sim)
       alo_sim_pass(f->at.sim, ALOFT_MILLISECONDS(5));
@@ -189,6 +188,7 @@ static void test_sleep_and_wait(void **state) {
 static void test_sleep_refused_in_flight(void **state) {
   fixture *f = begin(state);
   harness_op nap = sleep_of(f, ALOFT_MILLISECONDS(1));
+  nap.op.status = ALOFT_PENDING;
   assert_int_equal(aloft_sleep_start(f->loop, &nap.op), ALOFT_OK);
   nap.op.timeout_ns = 0;
   assert_int_equal(aloft_sleep_start(f->loop, &nap.op), ALOFT_IN_USE);

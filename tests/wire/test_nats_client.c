@@ -1091,7 +1091,7 @@ static void test_refused_open_leaves_an_operation_alone(void **state) {
   fixture *f = begin(state);
   begin_toy(f, NULL);
   aloft_nats_config config = config_of(f);
-  harness_op op = {.op = {.done = harness_op_done}};
+  harness_op op = {.op = {.done = harness_op_done, .status = ALOFT_PENDING}};
   assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, &op.op), ALOFT_OK);
   aloft_nats *other;
   config.url = ALOFT_TEXT("");

@@ -1,0 +1,75 @@
+/* The path of every operation as inline functions, for the starts and ends that are taken for each
+ * request; everybody else calls the functions of ops.h. What is not used is not touched: an
+ * operation without a timeout and a cancellation meets neither wheel nor list. No function is
+ * called on the way, so that nothing need be saved for one: what is unusual stands aside. */
+#ifndef ALO_OP_PATH_H
+#define ALO_OP_PATH_H
+
+#include "cancel.h"
+#include "ring.h"
+#include "ops.h"
+
+/* Of functions that are kept out of their callers: a case of its own, and what is unusual. */
+#ifdef __GNUC__
+  #define ALO_APART __attribute__((noinline))
+  #define ALO_ASIDE __attribute__((noinline, cold))
+#else
+  #define ALO_APART
+  #define ALO_ASIDE
+#endif
+
+/* alo_op_fly in three parts, but for op->written. First what every operation needs. */
+static inline void alo_op_fly_bare(alo_op_kind *kind, aloft_op *op) {
+  op->own.item.kind = &kind->item;
+  op->own.state = ALO_OP_FLYING;
+}
+
+/* Then, where it has a cancellation. */
+static inline void alo_op_fly_cancellable(aloft_op *op) {
+  op->own.state |= ALO_OP_CANCELLABLE;
+  alo_ring_join(&op->cancel->own.ops, &op->own.cancelling);
+}
+
+/* A sum that does not fit means "never": no clock reaches it. */
+static inline uint64_t alo_op_after(uint64_t now_ns, uint64_t timeout_ns) {
+  return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+}
+
+/* And where it has a timeout or a deadline. */
+static inline void alo_op_fly_timed(alo_ops *ops, aloft_op *op, uint64_t due_ns) {
+  op->own.state |= ALO_OP_TIMED;
+  op->own.due_ns = due_ns;
+  alo_wheel_add(&ops->wheel, op);
+}
+
+/* Off the wheel and off the cancellation. */
+static inline void alo_op_unwatch(aloft_op *op) {
+  const uint8_t state = op->own.state;
+  if (state == ALO_OP_FLYING)
+    return;
+  if (state == (ALO_OP_FLYING | ALO_OP_CANCELLABLE)) {
+    alo_ring_leave(&op->own.cancelling);
+    return;
+  }
+  alo_wheel_remove(op);
+  if (state & ALO_OP_CANCELLABLE)
+    alo_ring_leave(&op->own.cancelling);
+}
+
+/* alo_ops_push. */
+static inline void alo_ops_push_inline(alo_ops *ops, aloft_item *item) {
+  *ops->completions.end = item;
+  ops->completions.end = &item->next;
+}
+
+/* alo_op_finish, given the error in full. */
+static inline void alo_op_finish_inline(alo_ops *ops, aloft_op *op, aloft_status status,
+                                        const aloft_error *error) {
+  alo_op_unwatch(op);
+  op->status = status;
+  op->error = error;
+  op->own.state = ALO_OP_FINISHED;
+  alo_ops_push_inline(ops, &op->own.item);
+}
+
+#endif
