@@ -130,17 +130,36 @@ static bool have_valgrind(alo_reason *why) {
                    "Debian package valgrind");
 }
 
-bool alo_count_program(const char *const *argv, uint64_t *instructions, alo_reason *why) {
-  const char *full[WORDS_MAX] = {"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                                 "--log-fd=9"};
+enum { FUNCTIONS_MAX = 8, OPTION_MAX = 96 };
+
+/* An option for each function, behind the `count` words that are there. False: too many of them. */
+static bool add_functions(const char **full, size_t *count, const char *const *inside,
+                          char options[FUNCTIONS_MAX][OPTION_MAX]) {
+  for (size_t i = 0; inside && inside[i]; i++) {
+    if (i == FUNCTIONS_MAX)
+      return false;
+    int size = snprintf(options[i], OPTION_MAX, "--toggle-collect=%s", inside[i]);
+    if (size < 0 || size >= OPTION_MAX)
+      return false;
+    full[(*count)++] = options[i];
+  }
+  return true;
+}
+
+bool alo_count_functions(const char *const *argv, const char *const *inside, uint64_t *instructions,
+                         alo_reason *why) {
+  const char *full[WORDS_MAX + FUNCTIONS_MAX] = {"valgrind", "--tool=callgrind",
+                                                 "--callgrind-out-file=/dev/null", "--log-fd=9"};
   _Static_assert(LOG_DESCRIPTOR == 9, "as --log-fd says");
+  char options[FUNCTIONS_MAX][OPTION_MAX], log[LOG_MAX];
   size_t count = 4;
+  if (!add_functions(full, &count, inside, options))
+    return fail(why, "the functions to count in are too many, or their names too long");
   for (size_t i = 0; argv[i]; i++) {
-    if (count + 1 == WORDS_MAX)
+    if (i + 5 == WORDS_MAX)
       return fail(why, "%s has more than %d arguments", argv[0], WORDS_MAX - 5);
     full[count++] = argv[i];
   }
-  char log[LOG_MAX];
   if (!have_valgrind(why))
     return false;
   if (!output_of(full, LOG_DESCRIPTOR, log, sizeof log, why)) {
@@ -150,6 +169,10 @@ bool alo_count_program(const char *const *argv, uint64_t *instructions, alo_reas
   return read_collected(log, instructions) || fail(why, "callgrind did not say what it collected");
 }
 
+bool alo_count_program(const char *const *argv, uint64_t *instructions, alo_reason *why) {
+  return alo_count_functions(argv, NULL, instructions, why);
+}
+
 static bool run_case(const alo_count_case *of, uint64_t operations, uint64_t *instructions,
                      alo_reason *why) {
   char path[ALO_PROGRAM_PATH_MAX], number[WORDS_MAX];
@@ -157,13 +180,15 @@ static bool run_case(const alo_count_case *of, uint64_t operations, uint64_t *in
   if (!alo_program_beside("aloft-bench", path))
     return fail(why, "the path of aloft-bench is too long, or not known");
   const char *const argv[] = {path, ALO_COUNT_WORD, of->benchmark, of->name, number, NULL};
-  return alo_count_program(argv, instructions, why);
+  return alo_count_functions(argv, of->inside, instructions, why);
 }
 
 bool alo_count_instructions(const alo_count_case *of, double *per_operation, alo_reason *why) {
   uint64_t few = 0, many = 0;
   if (!run_case(of, of->few, &few, why) || !run_case(of, of->many, &many, why))
     return false;
+  if (many <= few)
+    return fail(why, "more operations of %s cost no more instructions", of->name);
   *per_operation = ((double)many - (double)few) / (double)(of->many - of->few);
   return true;
 }

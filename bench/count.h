@@ -18,6 +18,9 @@ typedef struct alo_reason {
 typedef struct alo_count_case {
   const char *benchmark, *name;
   uint64_t few, many; /* operations */
+  /* Functions, NULL at the end, inside which instructions count, with all that they call; none of
+   * them calls another. NULL: all instructions count. */
+  const char *const *inside;
 } alo_count_case;
 
 /* Instructions in user space by callgrind (Debian package valgrind), all threads together. */
@@ -34,6 +37,10 @@ bool alo_count_heap(const alo_count_case *of, alo_heap_cost *per_operation, alo_
 /* Instructions in user space of a whole run of any program; `argv` ends with NULL, argv[0] is a
  * path. Its output is thrown away; a status other than 0 is a failure. */
 bool alo_count_program(const char *const *argv, uint64_t *instructions, alo_reason *why);
+
+/* The same for what is `inside` some of its functions. */
+bool alo_count_functions(const char *const *argv, const char *const *inside, uint64_t *instructions,
+                         alo_reason *why);
 
 /* False in aloft-bench. In aloft-bench-heap: the calls and bytes of the process so far. */
 bool alo_heap_counts(uint64_t *calls, uint64_t *bytes);
