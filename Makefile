@@ -29,7 +29,9 @@ test:
 bench:
 	@build-aux/need.sh bench
 	@build-aux/build.sh release -DBUILD_TESTING=ON
-	@ctest --test-dir build/release -L '^bench$$' --verbose --no-tests=error
+	@ctest --test-dir build/release -L '^bench$$' --output-on-failure --no-tests=error
+	@build/release/aloft bench inflight
+	@build/release/aloft bench inflight --check
 
 fuzz:
 	@build-aux/need.sh fuzz

@@ -1,4 +1,4 @@
-/* Counts the heap calls of a whole process, to be loaded before it:
+/* Counts the heap calls of a whole process: linked into it, or loaded before it with
  * LD_PRELOAD=libaloft_heap_count.so
  *
  * In the process, aloft_heap_count (found with dlsym) shows the counts so far; a gate takes the
@@ -19,12 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "heap_count.h"
+
 #define EXPORTED __attribute__((visibility("default")))
 #define AT_EXIT  __attribute__((destructor))
-
-enum { ALLOCATIONS, RESIZES, RELEASES, BYTES, MAPPINGS, COUNTS };
-
-EXPORTED void aloft_heap_count(uint64_t out[COUNTS]);
 
 /* The C library's own, under the names that need no look-up: a look-up allocates. */
 extern void *__libc_malloc(size_t size);
@@ -33,7 +31,7 @@ extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *memory);
 
-static atomic_uint_fast64_t counts[COUNTS];
+static atomic_uint_fast64_t counts[ALOFT_HEAP_COUNTS];
 
 static void add(int count, uint64_t n) {
   atomic_fetch_add_explicit(&counts[count], n, memory_order_relaxed);
@@ -41,26 +39,26 @@ static void add(int count, uint64_t n) {
 
 static void add_call(int count, size_t size) {
   add(count, 1);
-  add(BYTES, size);
+  add(ALOFT_HEAP_BYTES, size);
 }
 
-void aloft_heap_count(uint64_t out[COUNTS]) {
-  for (int i = 0; i < COUNTS; i++)
+EXPORTED void aloft_heap_count(uint64_t out[ALOFT_HEAP_COUNTS]) {
+  for (int i = 0; i < ALOFT_HEAP_COUNTS; i++)
     out[i] = atomic_load_explicit(&counts[i], memory_order_relaxed);
 }
 
 EXPORTED void *malloc(size_t size) {
-  add_call(ALLOCATIONS, size);
+  add_call(ALOFT_HEAP_ALLOCATIONS, size);
   return __libc_malloc(size);
 }
 
 EXPORTED void *calloc(size_t count, size_t size) {
-  add_call(ALLOCATIONS, count * size);
+  add_call(ALOFT_HEAP_ALLOCATIONS, count * size);
   return __libc_calloc(count, size);
 }
 
 EXPORTED void *realloc(void *memory, size_t size) {
-  add_call(RESIZES, size);
+  add_call(ALOFT_HEAP_RESIZES, size);
   return __libc_realloc(memory, size);
 }
 
@@ -75,12 +73,12 @@ EXPORTED void *reallocarray(void *memory, size_t count, size_t size) {
 
 EXPORTED void free(void *memory) {
   if (memory != NULL)
-    add(RELEASES, 1);
+    add(ALOFT_HEAP_RELEASES, 1);
   __libc_free(memory);
 }
 
 EXPORTED void *memalign(size_t alignment, size_t size) {
-  add_call(ALLOCATIONS, size);
+  add_call(ALOFT_HEAP_ALLOCATIONS, size);
   return __libc_memalign(alignment, size);
 }
 
@@ -114,7 +112,7 @@ typedef union next_function {
 } next_function;
 
 static next_function next(const char *name) {
-  add(MAPPINGS, 1);
+  add(ALOFT_HEAP_MAPPINGS, 1);
   return (next_function){.object = dlsym(RTLD_NEXT, name)};
 }
 
@@ -148,16 +146,17 @@ EXPORTED int brk(void *end) {
 
 /* One write of a short line to a file open for appending: lines of several processes do not mix. */
 AT_EXIT static void report(void) {
-  uint64_t seen[COUNTS];
+  uint64_t seen[ALOFT_HEAP_COUNTS];
   aloft_heap_count(seen);
   const char *path = getenv("ALOFT_HEAP_REPORT");
   if (path == NULL)
     return;
   char line[160];
-  int size = snprintf(line, sizeof line, "%ld\t%llu\t%llu\t%llu\t%llu\t%llu\n", (long)getpid(),
-                      (unsigned long long)seen[ALLOCATIONS], (unsigned long long)seen[RESIZES],
-                      (unsigned long long)seen[RELEASES], (unsigned long long)seen[BYTES],
-                      (unsigned long long)seen[MAPPINGS]);
+  int size = snprintf(
+      line, sizeof line, "%ld\t%llu\t%llu\t%llu\t%llu\t%llu\n", (long)getpid(),
+      (unsigned long long)seen[ALOFT_HEAP_ALLOCATIONS],
+      (unsigned long long)seen[ALOFT_HEAP_RESIZES], (unsigned long long)seen[ALOFT_HEAP_RELEASES],
+      (unsigned long long)seen[ALOFT_HEAP_BYTES], (unsigned long long)seen[ALOFT_HEAP_MAPPINGS]);
   int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0 || write(fd, line, (size_t)size) != size)
     fprintf(stderr, "heap_count: cannot write %s\n", path);

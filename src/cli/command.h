@@ -9,6 +9,7 @@ int alo_command_sub(int argc, char **argv);
 int alo_command_sql(int argc, char **argv);
 int alo_command_gateway(int argc, char **argv);
 int alo_command_lite(int argc, char **argv);
+int alo_command_bench(int argc, char **argv); /* becomes aloft-bench, when it is there */
 int alo_command_version(int argc, char **argv);
 int alo_command_help(int argc, char **argv);
 

@@ -23,6 +23,7 @@ static const command_entry entries[] = {
     {"sql", NULL, alo_command_sql, "run SQL on a SQL Server and print the rows"},
     {"gateway", NULL, alo_command_gateway, "answer NATS requests from SQL files"},
     {"lite", NULL, alo_command_lite, "serve a SQLite database to SQL Server clients"},
+    {"bench", NULL, alo_command_bench, "measure what operations cost"},
     {"version", NULL, alo_command_version, "print the version"},
     {"help", NULL, alo_command_help, "explain a command"},
 };
