@@ -1,0 +1,147 @@
+#include "responder.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { INPUT_ROOM = 1 << 18, OUTPUT_ROOM = 1 << 24, SILENCE_MS = 200, WORD_MAX = 128 };
+
+typedef struct peer {
+  int socket;
+  uint32_t round, waiting; /* requests in a round; taken and not yet answered */
+  size_t in_size, out_size;
+  char sid[WORD_MAX]; /* of the one subscription */
+  char in[INPUT_ROOM + 1], out[OUTPUT_ROOM];
+} peer;
+
+static bool put(peer *self, const void *data, size_t size) {
+  if (size > OUTPUT_ROOM - self->out_size)
+    return false;
+  memcpy(self->out + self->out_size, data, size);
+  self->out_size += size;
+  return true;
+}
+
+static bool send_all(peer *self) {
+  size_t at = 0;
+  while (at < self->out_size) {
+    ssize_t sent = send(self->socket, self->out + at, self->out_size - at, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent < 0)
+      return false;
+    at += (size_t)sent;
+  }
+  self->out_size = 0;
+  self->waiting = 0;
+  return true;
+}
+
+/* ---- what the client says ---- */
+
+/* "PUB subject reply size": answered with its data. Returns the size of line and data; 0: they are
+ * not whole yet, or wrong. */
+static size_t take_publication(peer *self, const char *line, size_t line_size, size_t size) {
+  char reply[WORD_MAX], header[2 * WORD_MAX + 32];
+  size_t data;
+  if (sscanf(line, "PUB %*s %127s %zu", reply, &data) != 2 || data > INPUT_ROOM / 2)
+    return 0;
+  const size_t whole = line_size + data + 2;
+  if (size < whole)
+    return 0;
+  int header_size = snprintf(header, sizeof header, "MSG %s %s %zu\r\n", reply, self->sid, data);
+  if (!put(self, header, (size_t)header_size) || !put(self, line + line_size, data + 2))
+    return 0;
+  self->waiting++;
+  return whole;
+}
+
+static size_t take_line(peer *self, const char *line, size_t line_size, size_t size) {
+  if (strncmp(line, "PUB ", 4) == 0)
+    return take_publication(self, line, line_size, size);
+  if (strncmp(line, "PING", 4) == 0 && (!put(self, "PONG\r\n", 6) || !send_all(self)))
+    return 0;
+  if (strncmp(line, "SUB ", 4) == 0)
+    sscanf(line, "SUB %*s %127s", self->sid);
+  return line_size;
+}
+
+static bool take_all(peer *self) {
+  size_t at = 0;
+  for (;;) {
+    char *line = self->in + at;
+    const char *end = memchr(line, '\n', self->in_size - at);
+    if (end == NULL)
+      break;
+    size_t took = take_line(self, line, (size_t)(end + 1 - line), self->in_size - at);
+    if (took == 0)
+      break;
+    at += took;
+    if (self->waiting >= self->round && !send_all(self))
+      return false;
+  }
+  memmove(self->in, self->in + at, self->in_size - at);
+  self->in_size -= at;
+  return true;
+}
+
+static bool serve(peer *self) {
+  for (;;) {
+    struct pollfd poll_for = {.fd = self->socket, .events = POLLIN};
+    int ready = poll(&poll_for, 1, self->waiting > 0 ? SILENCE_MS : -1);
+    if (ready == 0 && !send_all(self))
+      return false;
+    if (ready <= 0)
+      continue;
+    ssize_t got = read(self->socket, self->in + self->in_size, INPUT_ROOM - self->in_size);
+    if (got <= 0)
+      return got == 0;
+    self->in_size += (size_t)got;
+    self->in[self->in_size] = '\0';
+    if (!take_all(self))
+      return false;
+  }
+}
+
+/* ---- the connection ---- */
+
+static int listen_somewhere(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof address;
+  int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+      listen(listener, 1) != 0 || getsockname(listener, (struct sockaddr *)&address, &size) != 0) {
+    perror("aloft-bench-nats: cannot listen");
+    exit(1);
+  }
+  printf("nats://127.0.0.1:%u\n", (unsigned)ntohs(address.sin_port));
+  fflush(stdout);
+  return listener;
+}
+
+int alo_scripted_peer_run(uint32_t round) {
+  static const char info[] = "INFO {\"server_id\":\"scripted\",\"version\":\"2.9.0\",\"proto\":1,"
+                             "\"headers\":true,\"max_payload\":1048576}\r\n";
+  const int one = 1;
+  int listener = listen_somewhere();
+  peer *self = calloc(1, sizeof *self);
+  if (self == NULL)
+    return 1;
+  self->round = round;
+  self->socket = accept(listener, NULL, NULL);
+  close(listener);
+  bool good = self->socket >= 0 &&
+              setsockopt(self->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0 &&
+              put(self, info, sizeof info - 1) && send_all(self) && serve(self);
+  if (self->socket >= 0)
+    close(self->socket);
+  free(self);
+  return good ? 0 : 1;
+}
