@@ -12,7 +12,7 @@
 #include "program.h"
 #include "report.h"
 
-static const alo_benchmark *const benchmarks[] = {&alo_bench_inflight};
+static const alo_benchmark *const benchmarks[] = {&alo_bench_inflight, &alo_bench_request};
 
 enum { BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0] };
 

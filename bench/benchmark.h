@@ -27,6 +27,7 @@ typedef struct alo_benchmark {
 } alo_benchmark;
 
 extern const alo_benchmark alo_bench_inflight;
+extern const alo_benchmark alo_bench_request;
 
 /* The options that every benchmark has. */
 typedef struct alo_bench_settings {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process.h"
 #include "program.h"
 #include "report.h"
 
@@ -28,7 +29,8 @@ static bool fail(alo_reason *why, const char *format, ...) {
 
 /* Never returns. `descriptor` of the child leads into the pipe; standard output goes nowhere unless
  * it is that one. */
-static void become(const char *const *argv, int descriptor, int pipe_end) {
+static void become(const char *const *argv, int descriptor, int pipe_end, pid_t parent) {
+  alo_process_tie(parent);
   int nowhere = open("/dev/null", O_WRONLY);
   if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(pipe_end, descriptor) < 0)
     _exit(NOT_THERE - 1);
@@ -80,10 +82,11 @@ static bool output_of(const char *const *argv, int descriptor, char *output, siz
   if (pipe(ends) != 0)
     return fail(why, "no pipe: %s", strerror(errno));
   fflush(NULL);
+  const pid_t parent = getpid();
   pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    become(argv, descriptor, ends[1]);
+    become(argv, descriptor, ends[1], parent);
   }
   close(ends[1]);
   if (pid > 0)

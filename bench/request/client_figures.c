@@ -27,7 +27,7 @@ void alo_client_moment_take(alo_client_moment *moment) {
 }
 
 /* One entry for each, beside "." and "..". */
-static int count_threads(void) {
+int alo_client_threads(void) {
   DIR *folder = opendir("/proc/self/task");
   int count = 0;
   while (folder != NULL && readdir(folder) != NULL)
@@ -38,7 +38,8 @@ static int count_threads(void) {
 }
 
 void alo_client_figures_print(uint64_t count, const alo_client_moment *before,
-                              const alo_client_moment *after, const alo_latency *latency) {
+                              const alo_client_moment *after, const alo_latency *latency,
+                              int threads) {
   const double seconds = (double)(after->time_ns - before->time_ns) / 1e9;
   const double requests = (double)count;
   const double user = (double)(after->user_us - before->user_us) / requests;
@@ -46,7 +47,7 @@ void alo_client_figures_print(uint64_t count, const alo_client_moment *before,
   printf("{\"n\":%" PRIu64 ",\"sec\":%.6f,\"rate\":%.0f,\"user_s_per_M\":%.4f,"
          "\"sys_s_per_M\":%.4f,\"cpu_s_per_M\":%.4f,\"threads\":%d,"
          "\"p50_us\":%.2f,\"p99_us\":%.2f,\"p999_us\":%.2f}\n",
-         count, seconds, requests / seconds, user, system, user + system, count_threads(),
+         count, seconds, requests / seconds, user, system, user + system, threads,
          (double)alo_latency_at(latency, 0.5) / 1e3, (double)alo_latency_at(latency, 0.99) / 1e3,
          (double)alo_latency_at(latency, 0.999) / 1e3);
   fflush(stdout);
@@ -56,6 +57,15 @@ uint64_t alo_client_warm_up(uint32_t inflight) {
   enum { LEAST = 2000, ROUNDS = 20 };
   uint64_t rounds = (LEAST + inflight - 1) / inflight;
   return inflight * (rounds > ROUNDS ? rounds : ROUNDS);
+}
+
+const char *alo_client_url(void) {
+  const char *url = getenv("NATS_URL");
+  if (url == NULL) {
+    fprintf(stderr, "NATS_URL is not set: nats://HOST:PORT\n");
+    exit(2);
+  }
+  return url;
 }
 
 uint64_t alo_client_number(const char *text, const char *name, uint64_t max) {

@@ -16,13 +16,21 @@ uint64_t alo_client_clock(void);
 
 void alo_client_moment_take(alo_client_moment *moment);
 
-/* The figures of `count` requests between the two moments. */
+/* Threads of this process. */
+int alo_client_threads(void);
+
+/* The figures of `count` requests between the two moments, done by so many threads. */
 void alo_client_figures_print(uint64_t count, const alo_client_moment *before,
-                              const alo_client_moment *after, const alo_latency *latency);
+                              const alo_client_moment *after, const alo_latency *latency,
+                              int threads);
 
 /* How many requests to do before the measured part: whole rounds of those in flight, so that a peer
  * that answers by rounds is never left with part of one. */
 uint64_t alo_client_warm_up(uint32_t inflight);
+
+/* NATS_URL of the environment (a command line would show a password in it), or a message and exit
+ * with status 2. */
+const char *alo_client_url(void);
 
 /* A whole number of at least 1 and at most `max` from the command line, or a message and exit with
  * status 2. `name`: what it is. */

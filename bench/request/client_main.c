@@ -1,10 +1,10 @@
 /* The processes that `aloft-bench request` measures, made with this library:
- *   aloft-bench-nats request URL SUBJECT INFLIGHT COUNT SIZE    the library's requests
- *   aloft-bench-nats by-hand URL SUBJECT INFLIGHT COUNT SIZE    subscribe, publish, match replies
- *   aloft-bench-nats responder URL SUBJECT
+ *   aloft-bench-nats request SUBJECT INFLIGHT COUNT SIZE    the library's requests
+ *   aloft-bench-nats by-hand SUBJECT INFLIGHT COUNT SIZE    subscribe, publish, match replies
+ *   aloft-bench-nats responder SUBJECT
  *   aloft-bench-nats peer ROUND
- * Each is a program of its own so that CPU time, system calls, heap calls and instructions are
- * those of one side alone. */
+ * The server is that of the environment's NATS_URL. Each is a process of its own so that CPU time,
+ * system calls, heap calls and instructions are those of one side alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +17,27 @@ static int run_load(void (*run)(alo_load *load), char **arguments) {
   static alo_load load;
   static char data[ALO_LOAD_SIZE_MAX];
   memset(data, 'x', sizeof data);
-  load.url = arguments[0];
-  load.subject = aloft_text_of(arguments[1]);
-  load.inflight = (uint32_t)alo_client_number(arguments[2], "INFLIGHT", ALO_LOAD_INFLIGHT_MAX);
-  load.count = alo_client_number(arguments[3], "COUNT", UINT32_MAX);
-  load.data = (aloft_bytes){data, alo_client_number(arguments[4], "SIZE", ALO_LOAD_SIZE_MAX)};
+  load.url = alo_client_url();
+  load.subject = aloft_text_of(arguments[0]);
+  load.inflight = (uint32_t)alo_client_number(arguments[1], "INFLIGHT", ALO_LOAD_INFLIGHT_MAX);
+  load.count = alo_client_number(arguments[2], "COUNT", UINT32_MAX);
+  load.data = (aloft_bytes){data, alo_client_number(arguments[3], "SIZE", ALO_LOAD_SIZE_MAX)};
   run(&load);
   return 0;
 }
 
 int main(int argc, char **argv) {
-  if (argc == 7 && strcmp(argv[1], "request") == 0)
+  if (argc == 6 && strcmp(argv[1], "request") == 0)
     return run_load(alo_load_run_request, argv + 2);
-  if (argc == 7 && strcmp(argv[1], "by-hand") == 0)
+  if (argc == 6 && strcmp(argv[1], "by-hand") == 0)
     return run_load(alo_load_run_by_hand, argv + 2);
-  if (argc == 4 && strcmp(argv[1], "responder") == 0)
-    return alo_responder_run(argv[2], argv[3]);
+  if (argc == 3 && strcmp(argv[1], "responder") == 0)
+    return alo_responder_run(alo_client_url(), argv[2]);
   if (argc == 3 && strcmp(argv[1], "peer") == 0)
     return alo_scripted_peer_run(
         (uint32_t)alo_client_number(argv[2], "ROUND", ALO_LOAD_INFLIGHT_MAX));
-  fprintf(stderr, "usage: aloft-bench-nats request|by-hand URL SUBJECT INFLIGHT COUNT SIZE\n"
-                  "       aloft-bench-nats responder URL SUBJECT\n"
+  fprintf(stderr, "usage: aloft-bench-nats request|by-hand SUBJECT INFLIGHT COUNT SIZE\n"
+                  "       aloft-bench-nats responder SUBJECT\n"
                   "       aloft-bench-nats peer ROUND\n");
   return 2;
 }

@@ -1,9 +1,9 @@
 /* The same load with libnats, the NATS client that C programs use today, in the two ways in which
- * it is used:
- *   aloft-bench-libnats pipelined URL SUBJECT INFLIGHT COUNT SIZE
+ * it is used; the server is that of the environment's NATS_URL:
+ *   aloft-bench-libnats pipelined SUBJECT INFLIGHT COUNT SIZE
  *     publications with a reply subject, and an asynchronous subscription that takes the replies:
  *     the fastest that its interface offers
- *   aloft-bench-libnats synchronous URL SUBJECT THREADS COUNT SIZE
+ *   aloft-bench-libnats synchronous SUBJECT THREADS COUNT SIZE
  *     natsConnection_Request on so many threads: what most programs do */
 #include <inttypes.h>
 #include <pthread.h>
@@ -27,6 +27,7 @@ typedef struct load {
   uint32_t inflight;
   uint64_t target;
   alo_latency latency;
+  int threads; /* while it ran */
 
   /* pipelined */
   char inbox[64]; /* with its last dot */
@@ -90,6 +91,7 @@ static void run_pipelined(uint64_t count) {
   atomic_store(&self.started, first);
   for (uint32_t i = 0; i < first; i++)
     start_next(i);
+  self.threads = alo_client_threads();
   pthread_mutex_lock(&self.lock);
   while (!self.over)
     pthread_cond_wait(&self.changed, &self.lock);
@@ -143,6 +145,7 @@ static void run_synchronous(uint64_t count) {
     if (pthread_create(&workers[i].thread, NULL, request_on, &workers[i]) != 0)
       check(NATS_NO_MEMORY, "cannot start a thread");
   }
+  self.threads = alo_client_threads();
   alo_latency_clear(&self.latency);
   for (uint32_t i = 0; i < self.inflight; i++) {
     pthread_join(workers[i].thread, NULL);
@@ -166,25 +169,25 @@ static void measure(void (*open)(void), void (*run)(uint64_t count), const char 
   alo_client_moment_take(&before);
   run(count);
   alo_client_moment_take(&after);
-  alo_client_figures_print(count, &before, &after, &self.latency);
+  alo_client_figures_print(count, &before, &after, &self.latency, self.threads);
   natsConnection_Destroy(self.connection);
 }
 
 int main(int argc, char **argv) {
-  bool pipelined = argc == 7 && strcmp(argv[1], "pipelined") == 0;
-  if (!pipelined && (argc != 7 || strcmp(argv[1], "synchronous") != 0)) {
-    fprintf(stderr, "usage: aloft-bench-libnats pipelined|synchronous URL SUBJECT INFLIGHT COUNT "
+  bool pipelined = argc == 6 && strcmp(argv[1], "pipelined") == 0;
+  if (!pipelined && (argc != 6 || strcmp(argv[1], "synchronous") != 0)) {
+    fprintf(stderr, "usage: aloft-bench-libnats pipelined|synchronous SUBJECT INFLIGHT COUNT "
                     "SIZE\n");
     return 2;
   }
-  self.subject = argv[3];
-  self.inflight = (uint32_t)alo_client_number(argv[4], "INFLIGHT", pipelined ? INFLIGHT_MAX : 1024);
-  uint64_t count = alo_client_number(argv[5], "COUNT", UINT32_MAX);
-  self.size = (int)alo_client_number(argv[6], "SIZE", SIZE_MAX_BYTES);
+  self.subject = argv[2];
+  self.inflight = (uint32_t)alo_client_number(argv[3], "INFLIGHT", pipelined ? INFLIGHT_MAX : 1024);
+  uint64_t count = alo_client_number(argv[4], "COUNT", UINT32_MAX);
+  self.size = (int)alo_client_number(argv[5], "SIZE", SIZE_MAX_BYTES);
   memset(self.data, 'x', sizeof self.data);
   if (pipelined)
-    measure(open_pipelined, run_pipelined, argv[2], count);
+    measure(open_pipelined, run_pipelined, alo_client_url(), count);
   else
-    measure(open_synchronous, run_synchronous, argv[2], count);
+    measure(open_synchronous, run_synchronous, alo_client_url(), count);
   return 0;
 }

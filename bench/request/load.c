@@ -66,7 +66,7 @@ static void measure(alo_load *load) {
   alo_client_moment_take(&before);
   run_part(load, load->count);
   alo_client_moment_take(&after);
-  alo_client_figures_print(load->count, &before, &after, &load->latency);
+  alo_client_figures_print(load->count, &before, &after, &load->latency, alo_client_threads());
 }
 
 static void open_load(alo_load *load) {

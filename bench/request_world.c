@@ -1,0 +1,166 @@
+#define _GNU_SOURCE /* memfd_create */
+#include "request_world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static bool fail(alo_reason *why, const char *format, ...) ALO_PRINTF(2, 3);
+static bool fail(alo_reason *why, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why->text, sizeof why->text, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* ---- programs ---- */
+
+static bool find(const char *name, char path[ALO_PROGRAM_PATH_MAX]) {
+  if (alo_program_beside(name, path) && access(path, R_OK) == 0)
+    return true;
+  path[0] = '\0';
+  return false;
+}
+
+static void find_heap_counter(alo_request_world *world) {
+#ifdef ALOFT_SANITIZED
+  fail(&world->no_heap, "heap calls are not counted in a build with sanitizers");
+#else
+  if (!find("libaloft_heap_count.so", world->heap) &&
+      !find("bench/libaloft_heap_count.so", world->heap))
+    fail(&world->no_heap, "libaloft_heap_count.so is not beside aloft-bench: build all of it");
+#endif
+}
+
+bool alo_request_find(alo_request_world *world, alo_reason *why) {
+  memset(world, 0, sizeof *world);
+  world->floor_descriptor = -1;
+  if (!find("aloft-bench-nats", world->client) || !find("aloft-bench-syscalls", world->syscalls))
+    return fail(why, "aloft-bench-nats and aloft-bench-syscalls are not beside aloft-bench");
+  if (!find("aloft-bench-libnats", world->libnats))
+    fail(&world->no_libnats, "aloft-bench-libnats was not built: install the Debian package "
+                             "libnats-dev and build again");
+  find_heap_counter(world);
+  return true;
+}
+
+/* ---- the server ---- */
+
+static const char *find_server(void) {
+  static const char *const places[] = {"/usr/sbin/nats-server", "/usr/local/bin/nats-server"};
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    if (access(places[i], X_OK) == 0)
+      return places[i];
+  }
+  return "nats-server"; /* on the path, or else it says so */
+}
+
+static bool start_server(alo_request_world *world, alo_reason *why) {
+  const char *const argv[] = {find_server(), "-a", "127.0.0.1", "-p", "-1", NULL};
+  char port[32], url[64], rest[64];
+  alo_reason said;
+  if (!alo_process_start(&world->server, argv, why))
+    return false;
+  if (!alo_process_says(&world->server, "client connections on 127.0.0.1:", port, sizeof port,
+                        &said) ||
+      !alo_process_says(&world->server, "Server is ready", rest, sizeof rest, &said))
+    return fail(why, "nats-server (Debian package nats-server; or name one by -s): %.300s",
+                said.text);
+  snprintf(url, sizeof url, "nats://127.0.0.1:%s", port);
+  if (setenv("NATS_URL", url, 1) != 0 || setenv("NB_PORT", port, 1) != 0)
+    return fail(why, "no memory");
+  return true;
+}
+
+static bool start_responder(alo_request_world *world, alo_reason *why) {
+  const char *const argv[] = {world->client, "responder", world->subject, NULL};
+  char rest[64];
+  alo_reason said;
+  if (!alo_process_start(&world->responder, argv, why))
+    return false;
+  if (alo_process_says(&world->responder, "ready", rest, sizeof rest, &said))
+    return true;
+  return fail(why, "the responder: %.400s", said.text);
+}
+
+bool alo_request_open_peer(const alo_request_world *world, uint32_t round, alo_process *peer,
+                           alo_reason *why) {
+  char number[16], address[64], url[80];
+  snprintf(number, sizeof number, "%u", round);
+  const char *const argv[] = {world->client, "peer", number, NULL};
+  if (!alo_process_start(peer, argv, why))
+    return false;
+  if (!alo_process_says(peer, "nats://", address, sizeof address, why))
+    return false;
+  snprintf(url, sizeof url, "nats://%s", address);
+  return setenv("NATS_URL", url, 1) == 0 || fail(why, "no memory");
+}
+
+/* ---- the floor ---- */
+
+/* Into a file without a name, so that nothing stays however this program ends. It is opened anew
+ * because a program that is open for writing cannot be run. */
+static bool compile(alo_request_world *world, const char *folder) {
+  char source[ALO_PROGRAM_PATH_MAX], output[64];
+  alo_reason said;
+  int made = memfd_create("aloft-floor", MFD_CLOEXEC);
+  snprintf(source, sizeof source, "%s/nats_floor.c", folder);
+  snprintf(output, sizeof output, "/proc/%ld/fd/%d", (long)getpid(), made);
+  const char *const argv[] = {"gcc", "-O2", "-w", "-o", output, source, "-lpthread", NULL};
+  char nothing[16];
+  if (made < 0 || !alo_program_output(argv, nothing, sizeof nothing, &said)) {
+    fail(&world->no_floor, "%.300s: %.150s", source, made < 0 ? strerror(errno) : said.text);
+    if (made >= 0)
+      close(made);
+    return false;
+  }
+  world->floor_descriptor = open(output, O_RDONLY | O_CLOEXEC);
+  close(made);
+  if (world->floor_descriptor < 0)
+    return fail(&world->no_floor, "the compiled floor: %s", strerror(errno));
+  snprintf(world->floor, sizeof world->floor, "/proc/%ld/fd/%d", (long)getpid(),
+           world->floor_descriptor);
+  return true;
+}
+
+static void make_floor(alo_request_world *world, bool own_server) {
+  const char *folder = getenv("ALOFT_FLOORS");
+  if (folder == NULL)
+    fail(&world->no_floor, "ALOFT_FLOORS does not name the folder of nats_floor.c");
+  else if (!own_server)
+    fail(&world->no_floor, "it knows only a server started here: leave -s out");
+  else
+    compile(world, folder);
+}
+
+/* ---- all of it ---- */
+
+bool alo_request_open(alo_request_world *world, const char *url, alo_reason *why) {
+  /* The floor's subject. On somebody else's server it is one that nobody listens to. */
+  snprintf(world->subject, sizeof world->subject, "req");
+  if (url != NULL) {
+    snprintf(world->subject, sizeof world->subject, "aloft.bench.%ld", (long)getpid());
+    if (setenv("NATS_URL", url, 1) != 0)
+      return fail(why, "no memory");
+  } else if (!start_server(world, why)) {
+    return false;
+  }
+  make_floor(world, url == NULL);
+  return start_responder(world, why);
+}
+
+void alo_request_close(alo_request_world *world) {
+  alo_process_stop(&world->responder);
+  alo_process_stop(&world->server);
+  if (world->floor_descriptor >= 0)
+    close(world->floor_descriptor);
+  world->floor_descriptor = -1;
+}
