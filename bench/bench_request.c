@@ -109,6 +109,7 @@ static bool missing(const comparison *self, int which) {
 /* Each round begins with the next one, so that none is always behind the same other. */
 static bool measure(comparison *self, alo_reason *why) {
   for (int64_t round = 0; round < self->settings.rounds; round++) {
+    alo_note("round %lld of %lld", (long long)round + 1, (long long)self->settings.rounds);
     for (int i = 0; i < CONTESTANTS; i++) {
       int which = (int)((i + round) % CONTESTANTS);
       if (!missing(self, which) &&
@@ -122,9 +123,11 @@ static bool measure(comparison *self, alo_reason *why) {
 
 static void count(comparison *self) {
   for (int i = 0; i < CONTESTANTS; i++) {
-    if (!missing(self, i))
-      alo_request_count(&self->world, &self->contestants[i], (uint64_t)self->values.count,
-                        (uint64_t)self->values.size, false);
+    if (missing(self, i))
+      continue;
+    alo_note("counting %s, %u in flight", self->contestants[i].name, self->contestants[i].inflight);
+    alo_request_count(&self->world, &self->contestants[i], (uint64_t)self->values.count,
+                      (uint64_t)self->values.size, false);
   }
 }
 

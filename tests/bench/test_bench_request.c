@@ -25,6 +25,9 @@
 /* The leak checker of the sanitizers does not work in a traced program. */
 static const char *const traced[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
 
+static const char *const without_valgrind[] = {"ASAN_OPTIONS=detect_leaks=0", "PATH=/nonexistent",
+                                               NULL};
+
 /* ---- the counter: this program runs itself under it ---- */
 
 enum { THREADS = 3, NOT_COUNTED = 125, NOISE = 40 };
@@ -55,9 +58,10 @@ static int make_calls(const char *text) {
 static long count_calls(const char *calls) {
   e2e_process process;
   long counted = -1, tasks = 0;
-  e2e_start(&process,
-            (const char *[]){COUNTER, "/dev/stdout", "/proc/self/exe", "calls", calls, NULL},
-            traced, E2E_PIPED);
+  char self[4096] = "";
+  assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+  e2e_start(&process, (const char *[]){COUNTER, "/dev/stdout", self, "calls", calls, NULL}, traced,
+            E2E_PIPED);
   int ended = e2e_finish(&process);
   if (ended == NOT_COUNTED) {
     print_message("skipped: %s", process.errors.text);
@@ -145,7 +149,8 @@ static const char *row_of(const e2e_stream *output, const char *method, int infl
   return row;
 }
 
-/* A request that is not answered would end its client with an error, and the benchmark with it. */
+/* Without valgrind, which would take most of the time: that row says null.
+ * A request that is not answered would end its client with an error, and the benchmark with it. */
 static void every_way_has_its_row(void **state) {
   static const char *const keys[] = {"\"requests_a_second\":",
                                      "\"p50\":",
@@ -163,7 +168,7 @@ static void every_way_has_its_row(void **state) {
   e2e_run(&process,
           given != NULL ? BENCH("--count", "3000", "--rounds", "1", "--format", "json", "-s", given)
                         : BENCH("--count", "3000", "--rounds", "1", "--format", "json"),
-          traced, 0);
+          without_valgrind, 0);
   for (size_t i = 0; i < 3; i++) {
     for (int by_hand = 0; by_hand < 2; by_hand++) {
       const char *row =
