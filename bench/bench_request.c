@@ -294,20 +294,14 @@ static bool count_case(comparison *self, int which, const char *name, bool syste
 }
 
 static alo_exit print_counted(comparison *self) {
-  alo_counted now = {.count = 0}, baseline = {.count = 0};
-  const char *path = self->settings.baseline;
+  alo_counted now = {.count = 0};
   snprintf(self->world.subject, sizeof self->world.subject, "req");
   if (!count_case(self, OURS_1, "request_1", true, &now) ||
       !count_case(self, OURS_64, "request_64", true, &now) ||
       !count_case(self, OURS_1024, "request_1024", false, &now) ||
       !count_case(self, BY_HAND_1024, "by_hand_1024", false, &now))
     return ALO_EXIT_LOCAL;
-  if (path == NULL) {
-    alo_counted_print(&now, stdout);
-    return ALO_EXIT_OK;
-  }
-  return alo_counted_read(&baseline, path) ? alo_counted_compare(&now, &baseline, path)
-                                           : ALO_EXIT_LOCAL;
+  return alo_counted_finish(&now, &self->settings);
 }
 
 /* ---- the benchmark ---- */

@@ -114,7 +114,15 @@ static bool compile(alo_request_world *world, const char *folder) {
   int made = memfd_create("aloft-floor", MFD_CLOEXEC);
   snprintf(source, sizeof source, "%s/nats_floor.c", folder);
   snprintf(output, sizeof output, "/proc/%ld/fd/%d", (long)getpid(), made);
-  const char *const argv[] = {"gcc", "-O2", "-w", "-o", output, source, "-lpthread", NULL};
+  const char *compiler = getenv("CC");
+  const char *const argv[] = {compiler != NULL && *compiler != '\0' ? compiler : "cc",
+                              "-O2",
+                              "-w",
+                              "-o",
+                              output,
+                              source,
+                              "-lpthread",
+                              NULL};
   char nothing[16];
   if (made < 0 || !alo_program_output(argv, nothing, sizeof nothing, &said)) {
     fail(&world->no_floor, "%.300s: %.150s", source, made < 0 ? strerror(errno) : said.text);
