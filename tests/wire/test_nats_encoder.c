@@ -63,6 +63,40 @@ static void test_subjects(void **state) {
   assert_false(alo_nats_subject_valid((aloft_text){longest, ALO_NATS_SUBJECT_MAX + 1}, false));
 }
 
+/* The rules again, byte by byte, for ASCII without wildcards. */
+static bool plainly_valid(const char *subject, size_t size) {
+  bool dot = true;
+  for (size_t i = 0; i < size; i++) {
+    const char byte = subject[i];
+    if (byte <= ' ' || byte == 0x7f || byte == '*' || byte == '>' || (dot && byte == '.'))
+      return false;
+    dot = byte == '.';
+  }
+  return !dot;
+}
+
+/* Any byte at any place of a subject of any length that is read in one way or another. */
+static void test_each_byte_of_subjects(void **state) {
+  (void)state;
+  for (size_t size = 1; size <= 26; size++) {
+    guard_buffer block = guard_take(size);
+    char *text = (char *)block.data;
+    for (size_t at = 0; at < 128 * size; at++) {
+      memset(text, 'b', size);
+      if (size > 3)
+        text[size / 2] = '.';
+      text[at % size] = (char)(at / size);
+      const bool expected = plainly_valid(text, size);
+      assert_int_equal(alo_nats_subject_valid((aloft_text){text, size}, false), expected);
+      if (text[at % size] != '*' && text[at % size] != '>')
+        assert_int_equal(alo_nats_subject_valid((aloft_text){text, size}, true), expected);
+      text[at % size] = (char)(at / size | 0x80);
+      assert_false(alo_nats_subject_valid((aloft_text){text, size}, true));
+    }
+    guard_give(&block);
+  }
+}
+
 static bool header_valid(const char *name, const char *value) {
   const aloft_nats_header header = {aloft_text_of(name), aloft_text_of(value)};
   return alo_nats_header_valid(&header);
@@ -494,6 +528,7 @@ static void test_recorded_info(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_subjects),
+      cmocka_unit_test(test_each_byte_of_subjects),
       cmocka_unit_test(test_header_validity),
       cmocka_unit_test(test_pub),
       cmocka_unit_test(test_pub_of_all_sizes),

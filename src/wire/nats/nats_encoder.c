@@ -6,6 +6,13 @@
 
 #include "utf16.h"
 
+/* Kept out of the callers' way, so that these need fewer registers. */
+#if defined(__GNUC__)
+  #define APART __attribute__((noinline))
+#else
+  #define APART
+#endif
+
 /* One token of a subject, between dots. `last`: no dot follows. */
 static bool token_valid(const char *at, size_t size, bool wildcards, bool last) {
   if (size == 0)
@@ -18,9 +25,70 @@ static bool token_valid(const char *at, size_t size, bool wildcards, bool last) 
   return true;
 }
 
-bool alo_nats_subject_valid(aloft_text subject, bool wildcards) {
-  if (subject.size == 0 || subject.size > ALO_NATS_SUBJECT_MAX ||
-      alo_utf8_valid(subject.data, subject.size) != subject.size)
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+  #define EIGHT_AT_A_TIME 1
+#endif
+
+#ifdef EIGHT_AT_A_TIME
+/* `size` below 8 and not 0; the bytes that are missing become 'a'. */
+static inline uint64_t load_end(const char *at, size_t size) {
+  uint64_t word;
+  if (size >= 4) {
+    uint32_t first, last;
+    memcpy(&first, at, 4);
+    memcpy(&last, at + size - 4, 4);
+    word = first | (uint64_t)last << (size - 4) * 8;
+  } else {
+    word = (uint64_t)(uint8_t)at[0] | (uint64_t)(uint8_t)at[size / 2] << size / 2 * 8 |
+           (uint64_t)(uint8_t)at[size - 1] << (size - 1) * 8;
+  }
+  return word | EACH_BYTE('a') << size * 8;
+}
+
+/* The bits by which subjects are judged are the high ones of each byte, which ASCII leaves free: no
+ * sum below carries into the next byte. */
+static inline uint64_t bytes_that_are_not(uint64_t word, unsigned char byte) {
+  return (word ^ EACH_BYTE(byte)) + EACH_BYTE(0x7F);
+}
+
+/* False: there is an empty token, or a byte that is not plain. `*dot`: 0x80 when the byte before
+ * was a dot, or there is none before; otherwise 0. */
+static inline bool take_plain(uint64_t word, uint64_t *dot) {
+  const uint64_t high = EACH_BYTE(0x80);
+  if (word & high)
+    return false;
+  uint64_t plain = (word + EACH_BYTE(0x7F - ' ')) & ~(word + EACH_BYTE(1)) &
+                   bytes_that_are_not(word, '*') & bytes_that_are_not(word, '>');
+  uint64_t dots = ~bytes_that_are_not(word, '.') & high;
+  uint64_t before = dots << 8 | *dot;
+  *dot = dots >> 56;
+  return (plain & high) == high && (dots & before) == 0;
+}
+
+/* ASCII without wildcards: nearly every subject. The others are looked at byte by byte. */
+static bool is_plain(aloft_text subject) {
+  const char *at = subject.data, *end = subject.data + subject.size;
+  uint64_t dot = 0x80;
+  for (uint64_t word; end - at >= 8; at += 8) {
+    memcpy(&word, at, sizeof word);
+    if (!take_plain(word, &dot))
+      return false;
+  }
+  if (at < end && !take_plain(load_end(at, (size_t)(end - at)), &dot))
+    return false;
+  return end[-1] != '.';
+}
+#else
+static bool is_plain(aloft_text subject) {
+  (void)subject;
+  return false;
+}
+#endif
+
+/* Any subject, token by token. */
+static APART bool is_valid(aloft_text subject, bool wildcards) {
+  if (alo_utf8_valid(subject.data, subject.size) != subject.size)
     return false;
   const char *at = subject.data, *end = subject.data + subject.size;
   for (;;) {
@@ -33,47 +101,69 @@ bool alo_nats_subject_valid(aloft_text subject, bool wildcards) {
   }
 }
 
-static size_t digits_of(uint64_t number) {
-  size_t digits = 1;
-  for (; number >= 10; number /= 10)
+bool alo_nats_subject_valid(aloft_text subject, bool wildcards) {
+  if (subject.size == 0 || subject.size > ALO_NATS_SUBJECT_MAX)
+    return false;
+  return is_plain(subject) || is_valid(subject, wildcards);
+}
+
+static inline size_t digits_of(uint64_t number) {
+  if (number < 100) /* nearly always: no division */
+    return number < 10 ? 1 : 2;
+  size_t digits = 3;
+  for (number /= 1000; number > 0; number /= 10)
     digits++;
   return digits;
 }
 
-static uint8_t *put(uint8_t *out, const void *data, size_t size) {
+static inline uint8_t *put(uint8_t *out, const void *data, size_t size) {
   if (size > 0)
     memcpy(out, data, size);
   return out + size;
 }
 
-static uint8_t *put_word(uint8_t *out, aloft_text word) {
+static inline uint8_t *put_word(uint8_t *out, aloft_text word) {
   out = put(out, word.data, word.size);
   *out = ' ';
   return out + 1;
 }
 
-static uint8_t *put_number(uint8_t *out, uint64_t number) {
+static APART uint8_t *put_long_number(uint8_t *out, uint64_t number) {
   uint8_t *end = out + digits_of(number);
   for (uint8_t *at = end; at > out; number /= 10)
     *--at = (uint8_t)('0' + number % 10);
   return end;
 }
 
-static uint8_t *put_line_end(uint8_t *out) {
+static inline uint8_t *put_number(uint8_t *out, uint64_t number) {
+  if (number >= 100)
+    return put_long_number(out, number);
+  if (number >= 10)
+    *out++ = (uint8_t)('0' + number / 10);
+  *out = (uint8_t)('0' + number % 10);
+  return out + 1;
+}
+
+static inline uint8_t *put_line_end(uint8_t *out) {
   return put(out, "\r\n", 2);
 }
 
 /* A word that may be left out, with the blank after it. */
-static size_t optional_size(aloft_text word) {
+static inline size_t optional_size(aloft_text word) {
   return word.size > 0 ? word.size + 1 : 0;
 }
 
-static uint8_t *put_optional(uint8_t *out, aloft_text word) {
+static inline uint8_t *put_optional(uint8_t *out, aloft_text word) {
   return word.size > 0 ? put_word(out, word) : out;
 }
 
+static inline size_t headers_of(const aloft_nats_message *message) {
+  return message->header_count > 0 ? alo_nats_headers_size(message->header, message->header_count)
+                                   : 0;
+}
+
 size_t alo_nats_pub_size(const aloft_nats_message *message) {
-  const size_t headers = alo_nats_headers_size(message->header, message->header_count);
+  const size_t headers = headers_of(message);
   const size_t total = headers + message->data.size;
   size_t size = sizeof "PUB " - 1 + message->subject.size + 1 + optional_size(message->reply);
   if (headers > 0)
@@ -82,16 +172,18 @@ size_t alo_nats_pub_size(const aloft_nats_message *message) {
 }
 
 void alo_nats_pub_write(const aloft_nats_message *message, uint8_t *out) {
-  const size_t headers = alo_nats_headers_size(message->header, message->header_count);
-  out = put_word(out, headers > 0 ? ALOFT_TEXT("HPUB") : ALOFT_TEXT("PUB"));
-  out = put_word(out, message->subject);
+  const size_t headers = headers_of(message);
+  if (headers > 0)
+    *out++ = 'H';
+  out = put_word(put(out, "PUB ", 4), message->subject);
   out = put_optional(out, message->reply);
   if (headers > 0) {
     out = put_number(out, headers);
     *out++ = ' ';
   }
   out = put_line_end(put_number(out, headers + message->data.size));
-  alo_nats_headers_write(message->header, message->header_count, out);
+  if (headers > 0)
+    alo_nats_headers_write(message->header, message->header_count, out);
   put_line_end(put(out + headers, message->data.data, message->data.size));
 }
 
