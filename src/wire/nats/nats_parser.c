@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ascii_run.h" /* the processor's vectors */
 #include "nats_headers.h"
 
 enum { LINE_MAX = 8192, INFO_MAX = 65536, PAYLOAD_MAX = 64 * 1024 * 1024, FIELDS_MAX = 5 };
@@ -376,6 +377,15 @@ enum { ROOM = 3 };
 
 /* The first byte up to ' ': subjects are most of what there is to look at. */
 static inline const uint8_t *find_word_end(const uint8_t *at, const uint8_t *end) {
+#if defined(__SSE2__)
+  const __m128i blanks = _mm_set1_epi8(' ');
+  for (; end - at >= 16; at += 16) {
+    __m128i block = _mm_loadu_si128((const void *)at);
+    int found = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(block, blanks), block));
+    if (found != 0)
+      return at + __builtin_ctz((unsigned)found);
+  }
+#endif
 #ifdef EIGHT_AT_A_TIME
   for (; end - at >= 8; at += 8) {
     uint64_t word;
