@@ -79,30 +79,64 @@ uint32_t alo_inflight_count(const alo_inflight *table) {
 
 static const char digits[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-void alo_inflight_token(uint64_t key, char out[ALO_INFLIGHT_TOKEN_SIZE]) {
-  for (int i = ALO_INFLIGHT_TOKEN_SIZE - 1; i >= 0; i--, key >>= 6)
-    out[i] = digits[key & 63];
+static inline char digit_at(uint64_t key, unsigned shift) {
+  return digits[key >> shift & 63];
 }
 
-/* Value plus one of each character that is a digit. */
+void alo_inflight_token(uint64_t key, char out[ALO_INFLIGHT_TOKEN_SIZE]) {
+  out[0] = digits[key >> 60];
+  out[1] = digit_at(key, 54);
+  out[2] = digit_at(key, 48);
+  out[3] = digit_at(key, 42);
+  out[4] = digit_at(key, 36);
+  out[5] = digit_at(key, 30);
+  out[6] = digit_at(key, 24);
+  out[7] = digit_at(key, 18);
+  out[8] = digit_at(key, 12);
+  out[9] = digit_at(key, 6);
+  out[10] = digit_at(key, 0);
+}
+
+/* The value of each character that is a digit, and a mark. */
+enum { DIGIT = 64 };
+#define D(value) (DIGIT | (value))
 static const uint8_t values[256] = {
-    ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
-    ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
-    ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24,
-    ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32,
-    ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40,
-    ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48,
-    ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
-    ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['-'] = 63, ['_'] = 64};
+    ['A'] = D(0),  ['B'] = D(1),  ['C'] = D(2),  ['D'] = D(3),  ['E'] = D(4),  ['F'] = D(5),
+    ['G'] = D(6),  ['H'] = D(7),  ['I'] = D(8),  ['J'] = D(9),  ['K'] = D(10), ['L'] = D(11),
+    ['M'] = D(12), ['N'] = D(13), ['O'] = D(14), ['P'] = D(15), ['Q'] = D(16), ['R'] = D(17),
+    ['S'] = D(18), ['T'] = D(19), ['U'] = D(20), ['V'] = D(21), ['W'] = D(22), ['X'] = D(23),
+    ['Y'] = D(24), ['Z'] = D(25), ['a'] = D(26), ['b'] = D(27), ['c'] = D(28), ['d'] = D(29),
+    ['e'] = D(30), ['f'] = D(31), ['g'] = D(32), ['h'] = D(33), ['i'] = D(34), ['j'] = D(35),
+    ['k'] = D(36), ['l'] = D(37), ['m'] = D(38), ['n'] = D(39), ['o'] = D(40), ['p'] = D(41),
+    ['q'] = D(42), ['r'] = D(43), ['s'] = D(44), ['t'] = D(45), ['u'] = D(46), ['v'] = D(47),
+    ['w'] = D(48), ['x'] = D(49), ['y'] = D(50), ['z'] = D(51), ['0'] = D(52), ['1'] = D(53),
+    ['2'] = D(54), ['3'] = D(55), ['4'] = D(56), ['5'] = D(57), ['6'] = D(58), ['7'] = D(59),
+    ['8'] = D(60), ['9'] = D(61), ['-'] = D(62), ['_'] = D(63)};
+#undef D
+
+/* `all` keeps the mark as long as there were only digits. */
+static inline uint64_t take_digit(uint64_t sum, char character, unsigned *all) {
+  unsigned value = values[(uint8_t)character];
+  *all &= value;
+  return (sum << 6) + value;
+}
 
 bool alo_inflight_parse(const char token[ALO_INFLIGHT_TOKEN_SIZE], uint64_t *key) {
-  uint64_t result = 0;
-  unsigned bad = values[(uint8_t)token[0]] > 16; /* 11 digits hold 66 bits */
-  for (int i = 0; i < ALO_INFLIGHT_TOKEN_SIZE; i++) {
-    unsigned value = values[(uint8_t)token[i]];
-    bad |= value == 0;
-    result = result << 6 | (value - 1);
-  }
-  *key = result;
-  return !bad;
+  /* What the marks of all digits add up to: bits 6, 12... 60. */
+  const uint64_t marks = UINT64_C(0x1041041041041040);
+  unsigned all = DIGIT;
+  uint64_t sum = take_digit(0, token[0], &all);
+  const bool fits = sum < (DIGIT | 16); /* 11 digits hold 66 bits */
+  sum = take_digit(sum, token[1], &all);
+  sum = take_digit(sum, token[2], &all);
+  sum = take_digit(sum, token[3], &all);
+  sum = take_digit(sum, token[4], &all);
+  sum = take_digit(sum, token[5], &all);
+  sum = take_digit(sum, token[6], &all);
+  sum = take_digit(sum, token[7], &all);
+  sum = take_digit(sum, token[8], &all);
+  sum = take_digit(sum, token[9], &all);
+  sum = take_digit(sum, token[10], &all);
+  *key = sum - marks;
+  return fits && all != 0;
 }
