@@ -176,7 +176,8 @@ static aloft_status check_message(aloft_nats *nats, aloft_op *op, const aloft_na
                              "header %zu is not valid: a name of token characters, and a value "
                              "without line breaks",
                              i);
-  size_t headers = alo_nats_headers_size(message->header, message->header_count);
+  size_t headers =
+      message->header_count > 0 ? alo_nats_headers_size(message->header, message->header_count) : 0;
   *payload = headers + message->data.size;
   if (*payload > UINT32_MAX / 2 || *payload < headers)
     return alo_nats_refuse(nats, op, ALOFT_TOO_LARGE, "a message is at most 2 GiB");
@@ -264,18 +265,14 @@ static aloft_status subscribe_inbox(aloft_nats *nats) {
   return ALOFT_OK;
 }
 
-static aloft_status send_request(aloft_nats *nats, aloft_nats_request *request, size_t payload) {
+static aloft_status send_request(aloft_nats *nats, aloft_nats_request *request,
+                                 aloft_nats_message *message, size_t payload) {
   alo_nats_record record = {.kind = ALO_NATS_HELD_REQUEST,
                             .payload = (uint32_t)payload,
                             .key = alo_inflight_key(&nats->requests, &request->op)};
   alo_inflight_token(record.key, nats->inbox + nats->inbox_size);
-  const aloft_nats_message message = {
-      .subject = request->subject,
-      .reply = {nats->inbox, nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE},
-      .data = request->data,
-      .header = request->header,
-      .header_count = request->header_count};
-  return put_message(nats, &message, &record, &request->own.tx_end);
+  message->reply = (aloft_text){nats->inbox, nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE};
+  return put_message(nats, message, &record, &request->own.tx_end);
 }
 
 static aloft_status refuse_request(aloft_nats *nats, aloft_nats_request *request,
@@ -294,10 +291,10 @@ aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *requ
   if (status != ALOFT_OK)
     return status;
   size_t payload = 0;
-  const aloft_nats_message message = {.subject = request->subject,
-                                      .data = request->data,
-                                      .header = request->header,
-                                      .header_count = request->header_count};
+  aloft_nats_message message = {.subject = request->subject,
+                                .data = request->data,
+                                .header = request->header,
+                                .header_count = request->header_count};
   status = alo_nats_usable(nats, &request->op);
   if (status == ALOFT_OK)
     status = check_message(nats, &request->op, &message, &payload);
@@ -308,7 +305,7 @@ aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *requ
     status = alo_inflight_add(&nats->requests, &request->op);
   if (status != ALOFT_OK)
     return refuse_request(nats, request, status);
-  status = send_request(nats, request, payload);
+  status = send_request(nats, request, &message, payload);
   if (status != ALOFT_OK) {
     alo_inflight_remove(&nats->requests, &request->op);
     return refuse_request(nats, request, status);
