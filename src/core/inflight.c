@@ -115,8 +115,8 @@ static const uint8_t values[256] = {
 #undef D
 
 /* `all` keeps the mark as long as there were only digits. */
-static inline uint64_t take_digit(uint64_t sum, char character, unsigned *all) {
-  unsigned value = values[(uint8_t)character];
+static inline uint64_t take_digit(uint64_t sum, char character, uint64_t *all) {
+  uint64_t value = values[(uint8_t)character];
   *all &= value;
   return (sum << 6) + value;
 }
@@ -124,7 +124,7 @@ static inline uint64_t take_digit(uint64_t sum, char character, unsigned *all) {
 bool alo_inflight_parse(const char token[ALO_INFLIGHT_TOKEN_SIZE], uint64_t *key) {
   /* What the marks of all digits add up to: bits 6, 12... 60. */
   const uint64_t marks = UINT64_C(0x1041041041041040);
-  unsigned all = DIGIT;
+  uint64_t all = DIGIT;
   uint64_t sum = take_digit(0, token[0], &all);
   const bool fits = sum < (DIGIT | 16); /* 11 digits hold 66 bits */
   sum = take_digit(sum, token[1], &all);
