@@ -389,32 +389,50 @@ static size_t room_for(const aloft_nats *nats, const alo_nats_event *event, size
   return cut_line && event->need < 2 * size ? 2 * size : event->need;
 }
 
+/* Takes whole messages from the block, as many as may wait for their callbacks; `*taken` bytes of
+ * it, which are then dropped at once. ALO_NATS_NEED: `event` says what is needed behind them. */
+static alo_nats_event_kind take_messages(aloft_nats *nats, alo_block *block, alo_nats_event *event,
+                                         size_t *taken) {
+  const uint8_t *begin = block->data + block->begin;
+  const size_t size = block->end - block->begin;
+  *taken = 0;
+  do {
+    size_t consumed;
+    if (alo_nats_parser_next(&nats->parser, begin + *taken, size - *taken, &consumed, event) ==
+        ALO_NATS_NEED)
+      return ALO_NATS_NEED;
+    handle(nats, event, block);
+    *taken += consumed;
+  } while (*taken < size && nats->phase != ALO_NATS_PHASE_DEAD && alo_nats_deliveries_room(nats));
+  return event->kind;
+}
+
 void alo_nats_read_on(aloft_nats *nats) {
   alo_chain *rx = &nats->stream.rx;
   while (can_read(nats)) {
     alo_block *block = rx->first;
     alo_nats_event event;
-    size_t consumed, size = block->end - block->begin;
+    size_t taken, size = block->end - block->begin;
     if (size == 0 && !block->next)
       return;
     if (size == 0) { /* read to its end while it was held: the bytes go on in the next */
       alo_stream_drop(&nats->stream, 0);
       continue;
     }
-    if (alo_nats_parser_next(&nats->parser, block->data + block->begin, size, &consumed, &event) ==
-        ALO_NATS_NEED) {
-      if (!alo_chain_gather(rx, &nats->loop->blocks, room_for(nats, &event, size))) {
-        alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for a message of %zu bytes", event.need);
-        return;
-      }
-      if (rx->first->end - rx->first->begin <= size)
-        return;
-      continue;
-    }
-    handle(nats, &event, block);
+    bool need = take_messages(nats, block, &event, &taken) == ALO_NATS_NEED;
     if (nats->phase == ALO_NATS_PHASE_DEAD)
       return;
-    alo_stream_drop(&nats->stream, consumed);
+    if (taken > 0)
+      alo_stream_drop(&nats->stream, taken);
+    if (!need)
+      continue;
+    size -= taken;
+    if (!alo_chain_gather(rx, &nats->loop->blocks, room_for(nats, &event, size))) {
+      alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for a message of %zu bytes", event.need);
+      return;
+    }
+    if (rx->first->end - rx->first->begin <= size)
+      return;
   }
 }
 
