@@ -31,20 +31,23 @@ aloft_status alo_nats_usable(aloft_nats *nats, aloft_op *op) {
 
 /* ---- output ---- */
 
-uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft_status *status) {
+/* Both are used for each publication: written into their caller there. */
+static inline uint8_t *reserve(aloft_nats *nats, const alo_nats_record *record,
+                               aloft_status *status) {
   bool ready = nats->phase == ALO_NATS_PHASE_READY;
   alo_buffer *out = ready ? &nats->stream.tx : &nats->held;
-  size_t extra = ready ? 0 : sizeof *record;
+  size_t extra = ready ? 0 : sizeof *record, size = record->size + extra;
   bool spare = record->kind == ALO_NATS_HELD_FLUSH || record->kind == ALO_NATS_HELD_OTHER;
   size_t max = nats->tx_bytes_max + (spare ? ALO_NATS_TX_SLACK / 2 : 0);
-  if (alo_buffer_size(out) + record->size + extra > max)
+  *status = ALOFT_OK;
+  if (alo_buffer_size(out) + size > max)
     *status = ALOFT_FULL;
-  else
-    *status = alo_buffer_reserve(out, record->size + extra);
+  else if (out->data == NULL || size > out->room - out->end)
+    *status = alo_buffer_reserve(out, size);
   return *status == ALOFT_OK ? out->data + out->end + extra : NULL;
 }
 
-uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record) {
+static inline uint64_t commit(aloft_nats *nats, const alo_nats_record *record) {
   if (nats->phase == ALO_NATS_PHASE_READY) {
     nats->stream.tx.end += record->size;
     if (nats->tx_peak < alo_buffer_size(&nats->stream.tx))
@@ -56,6 +59,14 @@ uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record) {
   nats->held.end += sizeof *record + record->size;
   nats->held_publications += record->kind == ALO_NATS_HELD_PUB;
   return 0;
+}
+
+uint8_t *alo_nats_reserve(aloft_nats *nats, const alo_nats_record *record, aloft_status *status) {
+  return reserve(nats, record, status);
+}
+
+uint64_t alo_nats_commit(aloft_nats *nats, const alo_nats_record *record) {
+  return commit(nats, record);
 }
 
 /* ---- held records ---- */
@@ -200,11 +211,11 @@ static aloft_status put_message(aloft_nats *nats, const aloft_nats_message *mess
   record->size = (uint32_t)size;
   record->headers = message->header_count > 0;
   aloft_status status;
-  uint8_t *out = alo_nats_reserve(nats, record, &status);
+  uint8_t *out = reserve(nats, record, &status);
   if (!out)
     return status;
   alo_nats_pub_write(message, out);
-  *tx_end = alo_nats_commit(nats, record);
+  *tx_end = commit(nats, record);
   nats->messages_out++;
   nats->bytes_out += message->data.size;
   return ALOFT_OK;
