@@ -33,7 +33,7 @@ enum {
   ALO_NATS_INBOX_SID = 1,
   ALO_NATS_SID_FIRST = 2, /* a subscription's sid is its key in the table, and this */
   ALO_NATS_PREFIX_MAX = 256,
-  ALO_NATS_INBOX_ID = 22,
+  ALO_NATS_INBOX_ID = 14, /* digits of 6 random bits; each costs in every request and reply */
   ALO_NATS_ERROR_MAX = 512,
   ALO_NATS_TX_SLACK = 64 << 10 /* of output beyond tx_bytes_max: half of it for flush and UNSUB, the
                                   rest for PING, PONG and CONNECT */
