@@ -1,5 +1,6 @@
 #include "request_contestant.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -133,18 +134,36 @@ typedef struct counts {
   uint64_t system_calls, heap_calls;
 } counts;
 
+/* The next number, after blanks. */
+static bool next_number(const char **at, uint64_t *number) {
+  char *end;
+  errno = 0;
+  *number = strtoumax(*at, &end, 10);
+  bool good = errno == 0 && end != *at;
+  *at = end;
+  return good;
+}
+
+/* "PID allocations resizes releases bytes mappings" */
+static bool read_heap_calls(const char *line, uint64_t *calls) {
+  uint64_t numbers[6];
+  for (size_t i = 0; i < 6; i++) {
+    if (!next_number(&line, &numbers[i]))
+      return false;
+  }
+  *calls = numbers[1] + numbers[2] + numbers[5];
+  return true;
+}
+
 /* After the program's own line: that of the heap's counter, then that of the system calls'. */
 static bool read_counts(const char *output, bool heap, counts *of) {
-  uint64_t allocations, resizes, releases, bytes, mappings;
   const char *at = strchr(output, '\n');
   if (at != NULL && heap) {
-    if (sscanf(at, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &allocations,
-               &resizes, &releases, &bytes, &mappings) != 5)
+    if (!read_heap_calls(++at, &of->heap_calls))
       return false;
-    of->heap_calls = allocations + resizes + mappings;
-    at = strchr(at + 1, '\n');
+    at = strchr(at, '\n');
   }
-  return at != NULL && sscanf(at, "%" SCNu64, &of->system_calls) == 1;
+  return at != NULL && next_number(&at, &of->system_calls);
 }
 
 /* `instructions` or `calls` is what is wanted, the other NULL. */
@@ -187,7 +206,7 @@ static double difference(uint64_t few, uint64_t many, uint64_t requests) {
 
 static void count_calls(const alo_request_world *world, alo_request_contestant *contestant,
                         uint64_t requests, uint64_t size, bool peer) {
-  counts few, many;
+  counts few = {0}, many = {0};
   alo_reason why;
   contestant->system_calls = contestant->heap_calls = NAN;
   contestant->no_heap_calls = world->no_heap;

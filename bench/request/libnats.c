@@ -102,7 +102,7 @@ static void open_pipelined(void) {
   natsInbox *inbox = NULL;
   natsSubscription *subscription = NULL;
   char subject[sizeof self.inbox + 1];
-  self.started_ns = calloc(self.inflight, sizeof *self.started_ns);
+  self.started_ns = self.inflight > 0 ? calloc(self.inflight, sizeof *self.started_ns) : NULL;
   check(self.started_ns != NULL ? NATS_OK : NATS_NO_MEMORY, "cannot begin");
   check(natsInbox_Create(&inbox), "cannot make an inbox");
   snprintf(self.inbox, sizeof self.inbox, "%s.", inbox);
@@ -154,7 +154,7 @@ static void run_synchronous(uint64_t count) {
 }
 
 static void open_synchronous(void) {
-  workers = calloc(self.inflight, sizeof *workers);
+  workers = self.inflight > 0 ? calloc(self.inflight, sizeof *workers) : NULL;
   check(workers != NULL ? NATS_OK : NATS_NO_MEMORY, "cannot begin");
 }
 

@@ -46,21 +46,47 @@ static bool send_all(peer *self) {
 
 /* ---- what the client says ---- */
 
+/* The words of a line, which ends with LF. */
+static size_t split(const char *line, const char *words[4], int sizes[4]) {
+  size_t count = 0;
+  const char *at = line;
+  while (count < 4) {
+    at += strspn(at, " ");
+    size_t size = strcspn(at, " \r\n");
+    if (size == 0 || size >= WORD_MAX)
+      break;
+    words[count] = at;
+    sizes[count++] = (int)size;
+    at += size;
+  }
+  return count;
+}
+
 /* "PUB subject reply size": answered with its data. Returns the size of line and data; 0: they are
  * not whole yet, or wrong. */
 static size_t take_publication(peer *self, const char *line, size_t line_size, size_t size) {
-  char reply[WORD_MAX], header[2 * WORD_MAX + 32];
-  size_t data;
-  if (sscanf(line, "PUB %*s %127s %zu", reply, &data) != 2 || data > INPUT_ROOM / 2)
+  const char *words[4];
+  int sizes[4];
+  char header[2 * WORD_MAX + 32];
+  if (split(line, words, sizes) != 4)
     return 0;
-  const size_t whole = line_size + data + 2;
-  if (size < whole)
+  const size_t data = strtoul(words[3], NULL, 10), whole = line_size + data + 2;
+  if (data > INPUT_ROOM / 2 || size < whole)
     return 0;
-  int header_size = snprintf(header, sizeof header, "MSG %s %s %zu\r\n", reply, self->sid, data);
+  int header_size =
+      snprintf(header, sizeof header, "MSG %.*s %s %zu\r\n", sizes[2], words[2], self->sid, data);
   if (!put(self, header, (size_t)header_size) || !put(self, line + line_size, data + 2))
     return 0;
   self->waiting++;
   return whole;
+}
+
+/* "SUB subject sid" */
+static void take_subscription(peer *self, const char *line) {
+  const char *words[4];
+  int sizes[4];
+  if (split(line, words, sizes) == 3)
+    snprintf(self->sid, sizeof self->sid, "%.*s", sizes[2], words[2]);
 }
 
 static size_t take_line(peer *self, const char *line, size_t line_size, size_t size) {
@@ -69,7 +95,7 @@ static size_t take_line(peer *self, const char *line, size_t line_size, size_t s
   if (strncmp(line, "PING", 4) == 0 && (!put(self, "PONG\r\n", 6) || !send_all(self)))
     return 0;
   if (strncmp(line, "SUB ", 4) == 0)
-    sscanf(line, "SUB %*s %127s", self->sid);
+    take_subscription(self, line);
   return line_size;
 }
 
