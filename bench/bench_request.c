@@ -138,16 +138,11 @@ static double median(const double *samples, size_t rounds) {
 /* ---- tables ---- */
 
 static const alo_column columns[] = {
-    {"Method", ALO_COLUMN_TEXT},
-    {"In flight", ALO_COLUMN_COUNT},
-    {"Requests a second", ALO_COLUMN_COUNT},
-    {"p50", ALO_COLUMN_TIME},
-    {"p99", ALO_COLUMN_TIME},
-    {"p99.9", ALO_COLUMN_TIME},
-    {"CPU ms a million", ALO_COLUMN_COUNT},
-    {"System calls a thousand", ALO_COLUMN_COUNT},
-    {"Heap calls a thousand", ALO_COLUMN_COUNT},
-    {"Instructions", ALO_COLUMN_COUNT},
+    {"Method", ALO_COLUMN_TEXT},      {"In flight", ALO_COLUMN_COUNT},
+    {"Per second", ALO_COLUMN_COUNT}, {"p50", ALO_COLUMN_TIME},
+    {"p99", ALO_COLUMN_TIME},         {"p99.9", ALO_COLUMN_TIME},
+    {"CPU/1M", ALO_COLUMN_TIME},      {"Syscalls/1k", ALO_COLUMN_COUNT},
+    {"Heap/1k", ALO_COLUMN_COUNT},    {"Instructions", ALO_COLUMN_COUNT},
     {"Threads", ALO_COLUMN_COUNT},
 };
 
@@ -165,7 +160,7 @@ static void add_row(alo_table *table, const alo_request_contestant *of) {
   *row++ = ALO_CELL_NUMBER(median(of->p50_us, of->rounds) * 1e3);
   *row++ = ALO_CELL_NUMBER(median(of->p99_us, of->rounds) * 1e3);
   *row++ = ALO_CELL_NUMBER(median(of->p999_us, of->rounds) * 1e3);
-  *row++ = ALO_CELL_NUMBER(median(of->cpu_us, of->rounds) * 1e3);
+  *row++ = ALO_CELL_NUMBER(median(of->cpu_us, of->rounds) * 1e9);
   *row++ = counted_cell(of->system_calls, 1e3);
   *row++ = counted_cell(of->heap_calls, 1e3);
   *row++ = counted_cell(of->instructions, 1);
@@ -179,12 +174,14 @@ static void add_note(char note[NOTE_MAX], const char *what, const char *why) {
 }
 
 static void write_notes(const comparison *self, char note[NOTE_MAX]) {
-  snprintf(note, NOTE_MAX,
-           "Medians of %lld rounds, CPU time of the client's process. Calls, and instructions in "
-           "user space\nby callgrind, are the difference of two runs of that process, so that its "
-           "start falls out.\nTo be counted it is stopped at each system call, which changes the "
-           "timing: reads take in more\nat once, and threads wait for each other more often.",
-           (long long)self->settings.rounds);
+  snprintf(
+      note, NOTE_MAX,
+      "Medians of %lld rounds. CPU/1M: CPU time of the client's process for a million requests.\n"
+      "Syscalls/1k and Heap/1k: its system and heap calls for a thousand. Instructions: in "
+      "user space,\nfor one, by callgrind. All three are the difference of two runs, so that "
+      "its start falls out.\nTo be counted it is stopped at each system call, which changes the "
+      "timing: reads take in more\nat once, and threads wait for each other more often.",
+      (long long)self->settings.rounds);
   const alo_request_contestant *ours = &self->contestants[OURS_1024];
   add_note(note, "libnats is left out", self->world.no_libnats.text);
   add_note(note, "The bare loop is left out", self->world.no_floor.text);
