@@ -47,8 +47,8 @@ ALOFT_API aloft_status aloft_inflight_finish(aloft_inflight *table, uint64_t id,
 /* The operation in flight under `id`, for taking its answer in before finishing it. NULL: none. */
 ALOFT_API aloft_op *aloft_inflight_find(const aloft_inflight *table, uint64_t id);
 
-/* An id as text of a fixed width, in base64url, without a terminating zero. */
-enum { ALOFT_INFLIGHT_TOKEN_SIZE = 11 };
+/* An id as text of a fixed width, of the letters 'a' to 'p', without a terminating zero. */
+enum { ALOFT_INFLIGHT_TOKEN_SIZE = 16 };
 ALOFT_API void aloft_inflight_token(uint64_t id,
                                     char token[ALOFT_INFLIGHT_TOKEN_SIZE]); /* [call] */
 /* False: not the text of an id. */

@@ -5,6 +5,8 @@
 
 #include <aloft/op.h>
 
+#include <string.h>
+
 enum {
   ALO_INFLIGHT_SLOT_BITS = 24,
   ALO_INFLIGHT_GENERATION_BITS = 40,
@@ -108,10 +110,43 @@ uint32_t alo_inflight_count(const alo_inflight *table);
 /* Any operation in the table, for emptying it; NULL when empty. `*cursor` begins at 0. */
 aloft_op *alo_inflight_any(const alo_inflight *table, uint32_t *cursor);
 
-/* A key as text: 11 characters of base64url, fixed width. */
-enum { ALO_INFLIGHT_TOKEN_SIZE = 11 };
-void alo_inflight_token(uint64_t key, char out[ALO_INFLIGHT_TOKEN_SIZE]);
+/* A key as text: a letter from 'a' to 'p' for each four bits. Eight letters are made, and read, in
+ * the bytes of one word. Nobody else reads them, so that their order is the machine's. */
+enum { ALO_INFLIGHT_TOKEN_SIZE = 16 };
+#define ALO_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static inline void alo_inflight_letters(uint32_t bits, char out[8]) {
+  uint64_t word = bits;
+  word = (word | word << 16) & UINT64_C(0x0000FFFF0000FFFF);
+  word = (word | word << 8) & UINT64_C(0x00FF00FF00FF00FF);
+  word = ((word | word << 4) & ALO_EACH_BYTE(0x0F)) + ALO_EACH_BYTE('a');
+  memcpy(out, &word, 8);
+}
+
+static inline void alo_inflight_token(uint64_t key, char out[ALO_INFLIGHT_TOKEN_SIZE]) {
+  alo_inflight_letters((uint32_t)key, out);
+  alo_inflight_letters((uint32_t)(key >> 32), out + 8);
+}
+
+/* The eight letters as numbers in the bytes of a word, still apart. */
+static inline uint64_t alo_inflight_numbers(const char letters[8]) {
+  uint64_t word;
+  memcpy(&word, letters, 8);
+  return word - ALO_EACH_BYTE('a');
+}
+
+static inline uint32_t alo_inflight_bits(uint64_t numbers) {
+  numbers = (numbers | numbers >> 4) & UINT64_C(0x00FF00FF00FF00FF);
+  numbers = (numbers | numbers >> 8) & UINT64_C(0x0000FFFF0000FFFF);
+  return (uint32_t)(numbers | numbers >> 16);
+}
+
 /* False: not such a text. */
-bool alo_inflight_parse(const char token[ALO_INFLIGHT_TOKEN_SIZE], uint64_t *key);
+static inline bool alo_inflight_parse(const char token[ALO_INFLIGHT_TOKEN_SIZE], uint64_t *key) {
+  uint64_t low = alo_inflight_numbers(token), high = alo_inflight_numbers(token + 8);
+  *key = (uint64_t)alo_inflight_bits(high) << 32 | alo_inflight_bits(low);
+  /* Anything but a letter of ours leaves one of the high bits of its byte. */
+  return ((high | low) & ALO_EACH_BYTE(0xF0)) == 0;
+}
 
 #endif

@@ -18,6 +18,19 @@
   #define ALO_ASIDE
 #endif
 
+/* Neither a time nor a cancellation is set. */
+static inline bool alo_op_bare(const aloft_op *op) {
+  return !(op->timeout_ns | op->deadline_ns | (uintptr_t)op->cancel);
+}
+
+/* What is set is seen at a glance to be in order: no clock to be read, no parents to be asked.
+ * False: ask alo_op_check. */
+static inline bool alo_op_plain(const alo_ops *ops, const aloft_op *op) {
+  if (op->deadline_ns || (op->timeout_ns && !ops->fresh))
+    return false;
+  return !op->cancel || alo_cancel_open_to(op->cancel, ops);
+}
+
 /* alo_op_fly in three parts, but for op->written. First what every operation needs. */
 static inline void alo_op_fly_bare(alo_op_kind *kind, aloft_op *op) {
   op->item.kind = &kind->item;

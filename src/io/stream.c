@@ -41,6 +41,8 @@ static void end(alo_stream *stream, aloft_status failed, int error) {
 
 /* Writable interest is asked for only when the kernel has not taken all. */
 static void write_out(alo_stream *stream) {
+  if (stream->tx_peak < alo_buffer_size(&stream->tx))
+    stream->tx_peak = alo_buffer_size(&stream->tx);
   while (stream->open && !stream->tx_failed && alo_buffer_size(&stream->tx)) {
     size_t size = alo_buffer_size(&stream->tx);
     ssize_t put =

@@ -24,6 +24,7 @@ struct alo_stream {
   alo_chain rx;
   alo_buffer tx;
   uint64_t tx_written; /* bytes given to the kernel, in all */
+  size_t tx_peak;      /* most that waited to be written; the user sets it back */
   uint64_t rx_bytes;   /* received, in all */
   aloft_status failed; /* ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_LOST...; ALOFT_OK: the peer's close */
   int error;           /* errno of it, 0: none */

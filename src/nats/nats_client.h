@@ -33,7 +33,7 @@ enum {
   ALO_NATS_INBOX_SID = 1,
   ALO_NATS_SID_FIRST = 2, /* a subscription's sid is its key in the table, and this */
   ALO_NATS_PREFIX_MAX = 256,
-  ALO_NATS_INBOX_ID = 14, /* digits of 6 random bits; each costs in every request and reply */
+  ALO_NATS_INBOX_ID = 10, /* digits of 6 random bits; each costs in every request and reply */
   ALO_NATS_ERROR_MAX = 512,
   ALO_NATS_TX_SLACK = 64 << 10 /* of output beyond tx_bytes_max: half of it for flush and UNSUB, the
                                   rest for PING, PONG and CONNECT */
@@ -128,7 +128,6 @@ struct aloft_nats {
   uint32_t deliveries;      /* queued */
   uint32_t deliveries_peak; /* since the last look at what can be given back */
   uint32_t unsubs_missed;   /* there was no room for them */
-  size_t tx_peak;
   size_t kept_bytes;
   aloft_nats_kept *kept;
 
@@ -216,6 +215,11 @@ void alo_nats_show(aloft_nats_subscription *subscription, const aloft_nats_messa
 /* ---- nats_deliver.c ---- */
 /* False: memory is out. */
 bool alo_nats_deliveries_ready(aloft_nats *nats);
+/* True: there surely is a place in the completion queue; false: ask deliveries_room. */
+static inline bool alo_nats_deliveries_at_hand(const aloft_nats *nats) {
+  return nats->deliveries < nats->deliveries_max &&
+         (nats->free_deliveries || nats->subscriptions.used == 0);
+}
 /* A place in the completion queue; false when deliveries_max are queued or memory is out. */
 bool alo_nats_deliveries_room(aloft_nats *nats);
 void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
@@ -225,7 +229,16 @@ void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
 void alo_nats_make_printable(char *text, size_t size);
 /* `error`'s message is copied. */
 void alo_nats_tell(aloft_nats *nats, aloft_nats_event event, const aloft_error *error);
-void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block);
+/* `message` shows what has been parsed; it lies in the block. */
+static inline void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event,
+                                 alo_block *block) {
+  *message = (aloft_nats_message){.subject = event->subject,
+                                  .reply = event->reply,
+                                  .data = event->data,
+                                  .headers = event->headers,
+                                  .status = event->status,
+                                  .own = {.block = block}};
+}
 void alo_nats_forget_kept(aloft_nats *nats);
 void alo_nats_free_deliveries(aloft_nats *nats);
 /* Gives back memory that a busier time has left, called now and then. */

@@ -46,15 +46,6 @@ bool alo_nats_deliveries_room(aloft_nats *nats) {
   return false;
 }
 
-void alo_nats_view(aloft_nats_message *message, const alo_nats_event *event, alo_block *block) {
-  *message = (aloft_nats_message){.subject = event->subject,
-                                  .reply = event->reply,
-                                  .data = event->data,
-                                  .headers = event->headers,
-                                  .status = event->status};
-  message->own.block = block;
-}
-
 void alo_nats_deliver(aloft_nats *nats, aloft_nats_subscription *subscription,
                       const alo_nats_event *event, alo_block *block) {
   alo_nats_delivery *delivery = nats->free_deliveries; /* deliveries_room has seen to it */
@@ -160,9 +151,9 @@ void alo_nats_free_deliveries(aloft_nats *nats) {
 void alo_nats_shrink(aloft_nats *nats) {
   enum { TX_KEPT = 64 << 10 };
   alo_buffer *tx = &nats->stream.tx;
-  if (tx->room > TX_KEPT && alo_buffer_size(tx) == 0 && nats->tx_peak < tx->room / 4)
+  if (tx->room > TX_KEPT && alo_buffer_size(tx) == 0 && nats->stream.tx_peak < tx->room / 4)
     alo_buffer_fini(tx);
-  nats->tx_peak = alo_buffer_size(tx);
+  nats->stream.tx_peak = alo_buffer_size(tx);
   uint32_t made = 0;
   for (const alo_nats_slab *slab = nats->slabs; slab; slab = slab->next)
     made += ALO_NATS_SLAB;

@@ -403,7 +403,8 @@ static alo_nats_event_kind take_messages(aloft_nats *nats, alo_block *block, alo
       return ALO_NATS_NEED;
     handle(nats, event, block);
     *taken += consumed;
-  } while (*taken < size && nats->phase != ALO_NATS_PHASE_DEAD && alo_nats_deliveries_room(nats));
+  } while (*taken < size && nats->phase != ALO_NATS_PHASE_DEAD &&
+           (alo_nats_deliveries_at_hand(nats) || alo_nats_deliveries_room(nats)));
   return event->kind;
 }
 

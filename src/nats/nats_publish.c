@@ -1,4 +1,5 @@
 #include "nats_client.h"
+#include "op_path.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,8 +51,6 @@ static inline uint8_t *reserve(aloft_nats *nats, const alo_nats_record *record,
 static inline uint64_t commit(aloft_nats *nats, const alo_nats_record *record) {
   if (nats->phase == ALO_NATS_PHASE_READY) {
     nats->stream.tx.end += record->size;
-    if (nats->tx_peak < alo_buffer_size(&nats->stream.tx))
-      nats->tx_peak = alo_buffer_size(&nats->stream.tx);
     alo_stream_send(&nats->stream);
     return alo_stream_tx_end(&nats->stream);
   }
@@ -203,6 +202,26 @@ static aloft_status check_message(aloft_nats *nats, aloft_op *op, const aloft_na
   return ALOFT_OK;
 }
 
+/* Where the usual publication is written at once: READY, and there is room in the output. NULL: it
+ * is not usual. */
+static inline uint8_t *room_for(aloft_nats *nats, size_t size) {
+  alo_buffer *tx = &nats->stream.tx;
+  bool fits =
+      tx->data && size <= tx->room - tx->end && size <= nats->tx_bytes_max - alo_buffer_size(tx);
+  return fits && nats->phase == ALO_NATS_PHASE_READY ? tx->data + tx->end : NULL;
+}
+
+/* Returns the stream's offset behind it. */
+static inline uint64_t wrote(aloft_nats *nats, size_t payload, const uint8_t *end) {
+  alo_buffer *tx = &nats->stream.tx;
+  tx->end = (size_t)(end - tx->data);
+  if (!nats->stream.output.queued)
+    alo_stream_send(&nats->stream);
+  nats->messages_out++;
+  nats->bytes_out += payload;
+  return alo_stream_tx_end(&nats->stream);
+}
+
 static aloft_status put_message(aloft_nats *nats, const aloft_nats_message *message,
                                 alo_nats_record *record, uint64_t *tx_end) {
   size_t size = alo_nats_pub_size(message);
@@ -221,7 +240,7 @@ static aloft_status put_message(aloft_nats *nats, const aloft_nats_message *mess
   return ALOFT_OK;
 }
 
-aloft_status aloft_nats_publish(aloft_nats *nats, const aloft_nats_message *message) {
+ALO_APART static aloft_status publish_any(aloft_nats *nats, const aloft_nats_message *message) {
   aloft_status status = alo_nats_usable(nats, NULL);
   size_t payload;
   if (status == ALOFT_OK)
@@ -231,6 +250,19 @@ aloft_status aloft_nats_publish(aloft_nats *nats, const aloft_nats_message *mess
   alo_nats_record record = {.kind = ALO_NATS_HELD_PUB, .payload = (uint32_t)payload};
   uint64_t tx_end;
   return put_message(nats, message, &record, &tx_end);
+}
+
+aloft_status aloft_nats_publish(aloft_nats *nats, const aloft_nats_message *message) {
+  uint8_t *out =
+      room_for(nats, alo_nats_plain_pub_room(message->subject, message->reply, message->data));
+  bool usual = out && !nats->leaving && message->header_count == 0 &&
+               message->data.size <= nats->max_payload;
+  if (!usual || !alo_nats_subject_valid(message->subject, false) ||
+      (message->reply.data && !alo_nats_subject_valid(message->reply, false)))
+    return publish_any(nats, message);
+  out = alo_nats_plain_pub_write(message->subject, message->reply, message->data, out);
+  (void)wrote(nats, message->data.size, out);
+  return ALOFT_OK;
 }
 
 /* ---- request ---- */
@@ -297,7 +329,8 @@ static aloft_status refuse_request(aloft_nats *nats, aloft_nats_request *request
   return alo_op_refuse(&request->op, status, NULL);
 }
 
-aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *request) {
+/* Whatever is not usual about a request, and every refusal. */
+ALO_APART static aloft_status start_any(aloft_nats *nats, aloft_nats_request *request) {
   aloft_status status = alo_op_check(nats->ops, &request->op);
   if (status != ALOFT_OK)
     return status;
@@ -326,34 +359,75 @@ aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *requ
   return ALOFT_OK;
 }
 
+/* An operation that could be started, on a connection that takes it, for a message without headers
+ * that the server takes. */
+static inline bool is_usual(const aloft_nats *nats, const aloft_nats_request *request) {
+  const aloft_op *op = &request->op;
+  return alo_op_idle(op) && op->done && (alo_op_bare(op) || alo_op_plain(nats->ops, op)) &&
+         !nats->leaving && nats->inbox_subscribed &&
+         nats->requests.free_first != ALO_INFLIGHT_NONE && request->header_count == 0 &&
+         request->data.size <= nats->max_payload;
+}
+
+aloft_status aloft_nats_request_start(aloft_nats *nats, aloft_nats_request *request) {
+  if (!is_usual(nats, request))
+    return start_any(nats, request);
+  const aloft_text reply = {nats->inbox, nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE};
+  uint8_t *out = room_for(nats, alo_nats_plain_pub_room(request->subject, reply, request->data));
+  if (!out || !alo_nats_subject_valid(request->subject, false))
+    return start_any(nats, request);
+  aloft_op *op = &request->op;
+  alo_inflight_token(alo_inflight_add_free(&nats->requests, op), nats->inbox + nats->inbox_size);
+  out = alo_nats_plain_pub_write(request->subject, reply, request->data, out);
+  request->own.tx_end = wrote(nats, request->data.size, out);
+  request->reply.own.block = NULL;
+  op->written = false;
+  alo_op_fly_bare(&nats->request_kind, op);
+  if (!alo_op_bare(op))
+    alo_op_watch(nats->ops, op);
+  return ALOFT_OK;
+}
+
 /* ---- replies ---- */
 
+/* As memcmp, of what is usually 16 to 32 bytes. */
+static inline bool is_same(const char *one, const char *other, size_t size) {
+  uint64_t a[4], b[4];
+  if (size < 16 || size > 32)
+    return memcmp(one, other, size) == 0;
+  memcpy(a, one, 16);
+  memcpy(a + 2, one + size - 16, 16);
+  memcpy(b, other, 16);
+  memcpy(b + 2, other + size - 16, 16);
+  return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+}
+
 /* A reply counts only when its subject is the whole inbox subject of something in flight. */
-static aloft_op *requested(const aloft_nats *nats, aloft_text subject) {
-  uint64_t key;
-  if (subject.size != nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE ||
-      memcmp(subject.data, nats->inbox, nats->inbox_size) != 0 ||
-      !alo_inflight_parse(subject.data + nats->inbox_size, &key))
-    return NULL;
-  return alo_inflight_find(&nats->requests, key);
+static inline bool is_answer(const aloft_nats *nats, aloft_text subject, uint64_t *key) {
+  return subject.size == nats->inbox_size + ALO_INFLIGHT_TOKEN_SIZE &&
+         is_same(subject.data, nats->inbox, nats->inbox_size) &&
+         alo_inflight_parse(subject.data + nats->inbox_size, key) &&
+         alo_inflight_holds(&nats->requests, *key);
 }
 
 void alo_nats_reply(aloft_nats *nats, const alo_nats_event *event, alo_block *block) {
-  aloft_op *op = requested(nats, event->subject);
-  if (!op) {
+  uint64_t key;
+  if (!is_answer(nats, event->subject, &key)) {
     nats->replies_unmatched++;
     return;
   }
-  aloft_nats_request *request = ALOFT_CONTAINER(op, aloft_nats_request, op);
-  alo_inflight_remove(&nats->requests, op);
+  aloft_op *op = alo_inflight_take(&nats->requests, key);
   op->written = true;
   if (event->status == 503 && event->data.size == 0) {
     alo_op_finish(op, ALOFT_NO_RESPONDERS, NULL);
     return;
   }
   alo_block_hold(block);
-  alo_nats_view(&request->reply, event, block);
-  alo_op_finish(op, ALOFT_OK, NULL);
+  alo_nats_view(&ALOFT_CONTAINER(op, aloft_nats_request, op)->reply, event, block);
+  if (nats->ops->quick_status == ALOFT_OK)
+    alo_op_finish_well(nats->ops, op);
+  else
+    alo_op_finish(op, ALOFT_OK, NULL);
 }
 
 /* ---- flush ---- */

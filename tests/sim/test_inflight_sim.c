@@ -269,15 +269,17 @@ static void do_answer_wrongly(void) {
     return;
   heard changed = *own;
   size_t token = changed.reply_size - ALO_INFLIGHT_TOKEN_SIZE;
+  uint64_t key = 0;
   switch (random_below(4)) {
   case 0: /* of a use that is far away */
-    changed.reply[token] = 'B';
+    (void)alo_inflight_parse(changed.reply + token, &key);
+    alo_inflight_token(key ^ UINT64_C(1) << 63, changed.reply + token);
     break;
   case 1: /* no token */
     changed.reply[token + random_below(ALO_INFLIGHT_TOKEN_SIZE)] = '!';
     break;
   case 2: /* longer, shorter */
-    changed.reply[changed.reply_size++] = 'A';
+    changed.reply[changed.reply_size++] = 'a';
     break;
   default:
     changed.reply_size--;

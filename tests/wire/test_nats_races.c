@@ -324,14 +324,14 @@ static void test_rewritten_subjects(void **state) {
   for (size_t i = 0; i < ALOFT_INFLIGHT_TOKEN_SIZE; i++) {
     heard changed = *own;
     char *digit = &changed.reply[changed.reply_size - ALOFT_INFLIGHT_TOKEN_SIZE + i];
-    *digit = *digit == 'A' ? 'B' : 'A';
+    *digit = *digit == 'a' ? 'b' : 'a';
     respond(&changed, "not yours");
     *digit = '!';
     respond(&changed, "not yours");
     sent += 2;
   }
   heard longer = *own, shorter = *own;
-  longer.reply[longer.reply_size++] = 'A';
+  longer.reply[longer.reply_size++] = 'a';
   respond(&longer, "not yours");
   shorter.reply_size--;
   respond(&shorter, "not yours");

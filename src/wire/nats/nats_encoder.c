@@ -4,6 +4,7 @@
 
 #include <aloft/json.h>
 
+#include "ascii_run.h" /* the processor's vectors */
 #include "utf16.h"
 
 /* Kept out of the callers' way, so that these need fewer registers. */
@@ -66,6 +67,48 @@ static inline bool take_plain(uint64_t word, uint64_t *dot) {
   return (plain & high) == high && (dots & before) == 0;
 }
 
+  #ifdef __SSE2__
+    #define BLOCKS 1
+/* A bit for each byte that is no part of a plain subject: up to ' ' (from 0x80 on a byte is below
+ * zero), '*', '>' and DEL. */
+static inline unsigned unfit_bytes(__m128i block) {
+  __m128i low = _mm_cmpgt_epi8(_mm_set1_epi8(' ' + 1), block);
+  __m128i star = _mm_cmpeq_epi8(block, _mm_set1_epi8('*'));
+  __m128i greater = _mm_cmpeq_epi8(block, _mm_set1_epi8('>'));
+  __m128i del = _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7F));
+  return (unsigned)_mm_movemask_epi8(
+      _mm_or_si128(_mm_or_si128(low, star), _mm_or_si128(greater, del)));
+}
+
+static inline unsigned dots_of(__m128i block) {
+  return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('.')));
+}
+
+enum { FIRST_BYTE = 1, LAST_BYTE = 0x8000 };
+
+/* 1 to 31 bytes, from 8 on as two halves that overlap: each pair of neighbours lies in one. */
+static inline bool short_plain(const char *at, size_t size) {
+  if (size < 8) {
+    const __m128i block = _mm_cvtsi64_si128((long long)load_end(at, size));
+    const unsigned dots = dots_of(block);
+    return ((unfit_bytes(block) & 0xFF) | (dots & (FIRST_BYTE | 1u << (size - 1))) |
+            (dots & dots << 1)) == 0;
+  }
+  if (size < 16) {
+    const __m128i block = _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)at),
+                                             _mm_loadl_epi64((const void *)(at + size - 8)));
+    const unsigned dots = dots_of(block), second = 0x100; /* no neighbour of the byte before it */
+    return (unfit_bytes(block) | (dots & (FIRST_BYTE | LAST_BYTE)) |
+            (dots & dots << 1 & ~second)) == 0;
+  }
+  const __m128i first = _mm_loadu_si128((const void *)at);
+  const __m128i last = _mm_loadu_si128((const void *)(at + size - 16));
+  const unsigned in_first = dots_of(first), in_last = dots_of(last);
+  return (unfit_bytes(first) | unfit_bytes(last) | (in_first & FIRST_BYTE) | (in_last & LAST_BYTE) |
+          (in_first & in_first << 1) | (in_last & in_last << 1)) == 0;
+}
+  #endif
+
 /* ASCII without wildcards: nearly every subject. The others are looked at byte by byte. */
 static bool is_plain(aloft_text subject) {
   const char *at = subject.data, *end = subject.data + subject.size;
@@ -104,6 +147,10 @@ static APART bool is_valid(aloft_text subject, bool wildcards) {
 bool alo_nats_subject_valid(aloft_text subject, bool wildcards) {
   if (subject.size == 0 || subject.size > ALO_NATS_SUBJECT_MAX)
     return false;
+#ifdef BLOCKS
+  if (subject.size < 32 && short_plain(subject.data, subject.size))
+    return true;
+#endif
   return is_plain(subject) || is_valid(subject, wildcards);
 }
 
@@ -116,9 +163,27 @@ static inline size_t digits_of(uint64_t number) {
   return digits;
 }
 
+/* Copies of a size known here become moves: what is short is copied as pieces that overlap. */
 static inline uint8_t *put(uint8_t *out, const void *data, size_t size) {
-  if (size > 0)
-    memcpy(out, data, size);
+  const uint8_t *from = data;
+  if (size > 48) {
+    memcpy(out, from, size);
+  } else if (size >= 16) {
+    if (size > 32)
+      memcpy(out + 16, from + 16, 16);
+    memcpy(out, from, 16);
+    memcpy(out + size - 16, from + size - 16, 16);
+  } else if (size >= 8) {
+    memcpy(out, from, 8);
+    memcpy(out + size - 8, from + size - 8, 8);
+  } else if (size >= 4) {
+    memcpy(out, from, 4);
+    memcpy(out + size - 4, from + size - 4, 4);
+  } else if (size > 0) {
+    out[0] = from[0];
+    out[size / 2] = from[size / 2];
+    out[size - 1] = from[size - 1];
+  }
   return out + size;
 }
 
@@ -145,7 +210,8 @@ static inline uint8_t *put_number(uint8_t *out, uint64_t number) {
 }
 
 static inline uint8_t *put_line_end(uint8_t *out) {
-  return put(out, "\r\n", 2);
+  memcpy(out, "\r\n", 2);
+  return out + 2;
 }
 
 /* A word that may be left out, with the blank after it. */
@@ -185,6 +251,15 @@ void alo_nats_pub_write(const aloft_nats_message *message, uint8_t *out) {
   if (headers > 0)
     alo_nats_headers_write(message->header, message->header_count, out);
   put_line_end(put(out + headers, message->data.data, message->data.size));
+}
+
+uint8_t *alo_nats_plain_pub_write(aloft_text subject, aloft_text reply, aloft_bytes data,
+                                  uint8_t *out) {
+  memcpy(out, "PUB ", 4);
+  out = put_word(out + 4, subject);
+  out = put_optional(out, reply);
+  out = put_line_end(put_number(out, data.size));
+  return put_line_end(put(out, data.data, data.size));
 }
 
 size_t alo_nats_sub_size(aloft_text subject, aloft_text queue, uint64_t sid) {

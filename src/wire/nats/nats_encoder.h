@@ -19,6 +19,16 @@ bool alo_nats_subject_valid(aloft_text subject, bool wildcards);
 size_t alo_nats_pub_size(const aloft_nats_message *message);
 void alo_nats_pub_write(const aloft_nats_message *message, uint8_t *out);
 
+/* PUB without headers, written in one go into the room told, which may be more than it takes.
+ * `reply` absent: none. Returns its end. */
+static inline size_t alo_nats_plain_pub_room(aloft_text subject, aloft_text reply,
+                                             aloft_bytes data) {
+  enum { REST = sizeof "PUB   18446744073709551615\r\n\r\n" };
+  return subject.size + reply.size + data.size + REST;
+}
+uint8_t *alo_nats_plain_pub_write(aloft_text subject, aloft_text reply, aloft_bytes data,
+                                  uint8_t *out);
+
 /* SUB. `queue` absent or empty: none. */
 size_t alo_nats_sub_size(aloft_text subject, aloft_text queue, uint64_t sid);
 void alo_nats_sub_write(aloft_text subject, aloft_text queue, uint64_t sid, uint8_t *out);
