@@ -230,6 +230,13 @@ static void count_instructions(const alo_request_world *world, alo_request_conte
     contestant->instructions = difference(few, many, requests);
 }
 
+void alo_request_count_instructions(const alo_request_world *world,
+                                    alo_request_contestant *contestant, uint64_t count,
+                                    uint64_t size) {
+  count_instructions(world, contestant,
+                     counted_requests(contestant, count, contestant->callgrind_max), size, true);
+}
+
 void alo_request_count(const alo_request_world *world, alo_request_contestant *contestant,
                        uint64_t count, uint64_t size, bool peer) {
   count_calls(world, contestant, counted_requests(contestant, count, contestant->counted_max), size,

@@ -45,4 +45,9 @@ bool alo_request_measure(const alo_request_world *world, alo_request_contestant 
 void alo_request_count(const alo_request_world *world, alo_request_contestant *contestant,
                        uint64_t count, uint64_t size, bool peer);
 
+/* The instructions alone, with a scripted peer for each run. */
+void alo_request_count_instructions(const alo_request_world *world,
+                                    alo_request_contestant *contestant, uint64_t count,
+                                    uint64_t size);
+
 #endif

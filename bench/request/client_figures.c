@@ -54,9 +54,11 @@ void alo_client_figures_print(uint64_t count, const alo_client_moment *before,
 }
 
 uint64_t alo_client_warm_up(uint32_t inflight) {
-  enum { LEAST = 2000, ROUNDS = 20 };
+  enum { LEAST = 2000, ROUNDS = 20, MOST = 2000000 };
   uint64_t rounds = (LEAST + inflight - 1) / inflight;
-  return inflight * (rounds > ROUNDS ? rounds : ROUNDS);
+  if (rounds < ROUNDS)
+    rounds = (uint64_t)inflight * ROUNDS > MOST ? 1 : ROUNDS;
+  return inflight * rounds;
 }
 
 const char *alo_client_url(void) {

@@ -13,13 +13,13 @@
 #include "load.h"
 #include "responder.h"
 
-static int run_load(void (*run)(alo_load *load), char **arguments) {
+static int run_load(void (*run)(alo_load *load), uint64_t inflight_max, char **arguments) {
   static alo_load load;
   static char data[ALO_LOAD_SIZE_MAX];
   memset(data, 'x', sizeof data);
   load.url = alo_client_url();
   load.subject = aloft_text_of(arguments[0]);
-  load.inflight = (uint32_t)alo_client_number(arguments[1], "INFLIGHT", ALO_LOAD_INFLIGHT_MAX);
+  load.inflight = (uint32_t)alo_client_number(arguments[1], "INFLIGHT", inflight_max);
   load.count = alo_client_number(arguments[2], "COUNT", UINT32_MAX);
   load.data = (aloft_bytes){data, alo_client_number(arguments[3], "SIZE", ALO_LOAD_SIZE_MAX)};
   run(&load);
@@ -28,9 +28,9 @@ static int run_load(void (*run)(alo_load *load), char **arguments) {
 
 int main(int argc, char **argv) {
   if (argc == 6 && strcmp(argv[1], "request") == 0)
-    return run_load(alo_load_run_request, argv + 2);
+    return run_load(alo_load_run_request, ALO_LOAD_INFLIGHT_MAX, argv + 2);
   if (argc == 6 && strcmp(argv[1], "by-hand") == 0)
-    return run_load(alo_load_run_by_hand, argv + 2);
+    return run_load(alo_load_run_by_hand, ALO_LOAD_BY_HAND_MAX, argv + 2);
   if (argc == 3 && strcmp(argv[1], "responder") == 0)
     return alo_responder_run(alo_client_url(), argv[2]);
   if (argc == 3 && strcmp(argv[1], "peer") == 0)

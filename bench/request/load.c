@@ -12,16 +12,21 @@ void alo_load_fail(const char *what, aloft_status status, const aloft_error *err
   exit(1);
 }
 
+/* Up to so many the library's own limit of output is enough. */
+enum { USUAL = 16384 };
+
 static void connected(aloft_op *op, aloft_status status) {
   if (status != ALOFT_OK)
     alo_load_fail("cannot connect", status, op->error);
 }
 
-void alo_load_connect(const char *url, aloft_loop **loop, aloft_nats **nats) {
+void alo_load_connect(const char *url, uint32_t inflight, aloft_loop **loop, aloft_nats **nats) {
   const aloft_nats_config config = {
       .size = sizeof config,
       .url = aloft_text_of(url),
       .name = ALOFT_TEXT("aloft-bench"),
+      .inflight_max = inflight,
+      .tx_bytes_max = inflight > USUAL ? (size_t)inflight * 256 : 0,
   };
   static aloft_op ready = {.done = connected};
   aloft_status status = aloft_loop_open(loop, NULL);
@@ -73,7 +78,7 @@ static void open_load(alo_load *load) {
   load->places = calloc(load->inflight, sizeof *load->places);
   if (load->places == NULL)
     alo_load_fail("cannot begin", ALOFT_NO_MEMORY, NULL);
-  alo_load_connect(load->url, &load->loop, &load->nats);
+  alo_load_connect(load->url, load->inflight, &load->loop, &load->nats);
 }
 
 static void close_load(alo_load *load) {

@@ -8,7 +8,7 @@
 
 #include "latency.h"
 
-enum { ALO_LOAD_INFLIGHT_MAX = 65536, ALO_LOAD_SIZE_MAX = 65536 };
+enum { ALO_LOAD_INFLIGHT_MAX = 1 << 20, ALO_LOAD_BY_HAND_MAX = 1 << 16, ALO_LOAD_SIZE_MAX = 65536 };
 
 typedef struct alo_load alo_load;
 
@@ -50,7 +50,8 @@ void alo_load_answered(alo_load *load, alo_load_place *place);
 /* Says what failed and exits with status 1. `error` may be NULL. */
 _Noreturn void alo_load_fail(const char *what, aloft_status status, const aloft_error *error);
 
-/* Opens a connection to `url` on a new loop and waits until it is ready. */
-void alo_load_connect(const char *url, aloft_loop **loop, aloft_nats **nats);
+/* Opens a connection to `url` on a new loop and waits until it is ready. Of so many in flight, or
+ * of the library's own default (0), and of output for them. */
+void alo_load_connect(const char *url, uint32_t inflight, aloft_loop **loop, aloft_nats **nats);
 
 #endif

@@ -36,7 +36,7 @@ int alo_responder_run(const char *url, const char *subject) {
                                      .subject = aloft_text_of(subject),
                                      .message = answer}};
   aloft_op flush = {.done = flushed};
-  alo_load_connect(url, &loop, &self.nats);
+  alo_load_connect(url, 0, &loop, &self.nats);
   aloft_status status = aloft_nats_subscribe(self.nats, &self.subscription);
   if (status != ALOFT_OK)
     alo_load_fail("cannot subscribe", status, self.subscription.op.error);

@@ -11,18 +11,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { INPUT_ROOM = 1 << 18, OUTPUT_ROOM = 1 << 24, SILENCE_MS = 200, WORD_MAX = 128 };
+enum { INPUT_ROOM = 1 << 18, OUTPUT_LEAST = 1 << 24, SILENCE_MS = 200, WORD_MAX = 128 };
 
 typedef struct peer {
   int socket;
   uint32_t round, waiting; /* requests in a round; taken and not yet answered */
-  size_t in_size, out_size;
+  size_t in_size, out_size, out_room;
   char sid[WORD_MAX]; /* of the one subscription */
-  char in[INPUT_ROOM + 1], out[OUTPUT_ROOM];
+  char *out;
+  char in[INPUT_ROOM + 1];
 } peer;
 
 static bool put(peer *self, const void *data, size_t size) {
-  if (size > OUTPUT_ROOM - self->out_size)
+  if (size > self->out_room - self->out_size)
     return false;
   memcpy(self->out + self->out_size, data, size);
   self->out_size += size;
@@ -161,6 +162,10 @@ int alo_scripted_peer_run(uint32_t round) {
   if (self == NULL)
     return 1;
   self->round = round;
+  self->out_room = OUTPUT_LEAST + (size_t)round * WORD_MAX;
+  self->out = malloc(self->out_room);
+  if (self->out == NULL)
+    return 1;
   self->socket = accept(listener, NULL, NULL);
   close(listener);
   bool good = self->socket >= 0 &&
@@ -168,6 +173,7 @@ int alo_scripted_peer_run(uint32_t round) {
               put(self, info, sizeof info - 1) && send_all(self) && serve(self);
   if (self->socket >= 0)
     close(self->socket);
+  free(self->out);
   free(self);
   return good ? 0 : 1;
 }
