@@ -103,7 +103,7 @@ int main(int count, char **arguments) {
       aloft_nats_open(&nats, loop, &config, NULL) != ALOFT_OK)
     return 1;
   evhttp_set_gencb(http, ask, nats);
-  int code = run(base, loop, http, count > 2 ? atoi(arguments[2]) : 0);
+  int code = run(base, loop, http, count > 2 ? (int)strtol(arguments[2], NULL, 10) : 0);
   event_base_free(base);
   return code;
 }

@@ -164,8 +164,10 @@ int alo_scripted_peer_run(uint32_t round) {
   self->round = round;
   self->out_room = OUTPUT_LEAST + (size_t)round * WORD_MAX;
   self->out = malloc(self->out_room);
-  if (self->out == NULL)
+  if (self->out == NULL) {
+    free(self);
     return 1;
+  }
   self->socket = accept(listener, NULL, NULL);
   close(listener);
   bool good = self->socket >= 0 &&

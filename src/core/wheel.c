@@ -6,7 +6,7 @@ void alo_wheel_init(alo_wheel *wheel, uint64_t tick_ns, uint64_t now_ns) {
   memset(wheel, 0, sizeof *wheel);
   wheel->tick_ns = tick_ns;
   wheel->tick = now_ns / tick_ns;
-  for (size_t slot = 0; slot < ALO_WHEEL_LEVELS * ALO_WHEEL_SLOTS; slot++)
+  for (size_t slot = 0; slot < ALO_WHEEL_ALL; slot++)
     alo_ring_init(&wheel->slots[slot]);
 }
 
@@ -78,7 +78,7 @@ aloft_op *alo_wheel_expire(alo_wheel *wheel, uint64_t now_ns) {
 }
 
 aloft_op *alo_wheel_any(alo_wheel *wheel) {
-  for (size_t slot = 0; slot < ALO_WHEEL_LEVELS * ALO_WHEEL_SLOTS; slot++) {
+  for (size_t slot = 0; slot < ALO_WHEEL_ALL; slot++) {
     if (alo_ring_empty(&wheel->slots[slot]))
       continue;
     aloft_op *op = ALOFT_CONTAINER(wheel->slots[slot].next, aloft_op, own.timing);

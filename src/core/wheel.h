@@ -5,14 +5,19 @@
 
 #include "ring.h"
 
-enum { ALO_WHEEL_BITS = 6, ALO_WHEEL_SLOTS = 1 << ALO_WHEEL_BITS, ALO_WHEEL_LEVELS = 11 };
+enum {
+  ALO_WHEEL_BITS = 6,
+  ALO_WHEEL_SLOTS = 1 << ALO_WHEEL_BITS,
+  ALO_WHEEL_LEVELS = 11,
+  ALO_WHEEL_ALL = ALO_WHEEL_LEVELS * ALO_WHEEL_SLOTS
+};
 
 typedef struct alo_wheel {
   uint64_t tick_ns;
   uint64_t tick; /* every earlier tick has been expired */
   /* One bit for each slot that something was added to; cleared when it is found empty. */
   uint64_t occupied[ALO_WHEEL_LEVELS];
-  aloft_link slots[ALO_WHEEL_LEVELS * ALO_WHEEL_SLOTS];
+  aloft_link slots[ALO_WHEEL_ALL];
 } alo_wheel;
 
 void alo_wheel_init(alo_wheel *wheel, uint64_t tick_ns, uint64_t now_ns);

@@ -301,8 +301,7 @@ static void send_answer(tds_session *session, const char *sql) {
     if (alo_buffer_size(&session->stream.tx) == 0)
       end_session(session);
   } else if (pause >= 0) {
-    alo_timer_set(session->ops, &session->timer, ALOFT_MILLISECONDS((uint64_t)pause),
-                  pause_over);
+    alo_timer_set(session->ops, &session->timer, ALOFT_MILLISECONDS((uint64_t)pause), pause_over);
   } else {
     if (strstr(sql, " again"))
       send_bytes(session, session->answer.data, session->answer.end);
