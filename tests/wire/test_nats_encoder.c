@@ -102,6 +102,28 @@ static bool header_valid(const char *name, const char *value) {
   return alo_nats_header_valid(&header);
 }
 
+/* Dots and what is not allowed, together and anywhere, in subjects that are read in one, two or
+ * more pieces. */
+static void test_random_subjects(void **state) {
+  (void)state;
+  static const char some[] = "ab.z.a~!*> \x7F\x01";
+  uint64_t random = 88172645463325252u;
+  for (size_t size = 1; size <= 70; size++) {
+    guard_buffer block = guard_take(size);
+    char *text = (char *)block.data;
+    for (int i = 0; i < 20000; i++) {
+      const unsigned kinds = i % 2 ? sizeof some - 1 : 8; /* half of them without the unfit */
+      for (size_t at = 0; at < size; at++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        text[at] = random % 5 ? 'b' : some[random / 5 % kinds];
+      }
+      assert_int_equal(alo_nats_subject_valid((aloft_text){text, size}, false),
+                       plainly_valid(text, size));
+    }
+    guard_give(&block);
+  }
+}
+
 static void test_header_validity(void **state) {
   (void)state;
   assert_true(header_valid("Nats-Service-Error", "any text: even caf\xc3\xa9"));
@@ -203,6 +225,46 @@ static void test_pub_of_all_sizes(void **state) {
       text[written] = '\0';
       check_pub_form(text, written, &message);
     }
+  }
+}
+
+/* Written in one go, and the other way, it is what is written here without the encoder. */
+static void check_plain(aloft_text subject, aloft_text reply, aloft_bytes data) {
+  const aloft_nats_message message = {.subject = subject, .reply = reply, .data = data};
+  char expected[2048], text[2048];
+  size_t size, wanted = (size_t)snprintf(expected, sizeof expected, "PUB %.*s %.*s%s%zu\r\n",
+                                         ALOFT_PRINT(subject), ALOFT_PRINT(reply),
+                                         reply.size ? " " : "", data.size);
+  if (data.size)
+    memcpy(expected + wanted, data.data, data.size);
+  memcpy(expected + wanted + data.size, "\r\n", 2);
+  wanted += data.size + 2;
+  encode(&message, text, &size);
+  assert_int_equal(size, wanted);
+  assert_memory_equal(text, expected, wanted);
+  guard_buffer out = guard_take(alo_nats_plain_pub_room(subject, reply, data));
+  const uint8_t *end = alo_nats_plain_pub_write(subject, reply, data, out.data);
+  assert_int_equal(end - (uint8_t *)out.data, wanted);
+  assert_memory_equal(out.data, expected, wanted);
+  guard_give(&out);
+}
+
+static void test_plain_pub(void **state) {
+  (void)state;
+  char letters[1200];
+  for (size_t i = 0; i < sizeof letters; i++)
+    letters[i] = (char)('a' + i % 23);
+  for (size_t size = 0; size <= sizeof letters; size += size < 70 ? 1 : 113) {
+    guard_buffer given = guard_copy(letters, size);
+    const aloft_text text = {(const char *)given.data, size};
+    const aloft_text usual = ALOFT_TEXT("a.subject"), none = {NULL, 0};
+    check_plain(usual, none, (aloft_bytes){size ? given.data : NULL, size});
+    check_plain(usual, ALOFT_TEXT("a.reply"), (aloft_bytes){given.data, size});
+    if (size > 0) {
+      check_plain(text, none, (aloft_bytes){"x", 1});
+      check_plain(usual, text, (aloft_bytes){NULL, 0});
+    }
+    guard_give(&given);
   }
 }
 
@@ -529,6 +591,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_subjects),
       cmocka_unit_test(test_each_byte_of_subjects),
+      cmocka_unit_test(test_random_subjects),
+      cmocka_unit_test(test_plain_pub),
       cmocka_unit_test(test_header_validity),
       cmocka_unit_test(test_pub),
       cmocka_unit_test(test_pub_of_all_sizes),
