@@ -61,7 +61,7 @@ static void toy_saw(nats_toy *toy, aloft_text subject, aloft_bytes data) {
     memcpy(own->data, data.data, own->data_size);
 }
 
-static void begin(void **state) {
+static void begin_with(void **state, aloft_text inbox_prefix) {
   static fixture place;
   memset(&place, 0, sizeof place);
   f = &place;
@@ -70,10 +70,15 @@ static void begin(void **state) {
   f->loop = f->at.loop;
   nats_toy_open(&f->toy, f->loop, NULL);
   f->toy.published = toy_saw;
-  const aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(f->toy.url)};
+  const aloft_nats_config config = {
+      .size = sizeof config, .url = aloft_text_of(f->toy.url), .inbox_prefix = inbox_prefix};
   harness_op op = {.op = {.done = harness_op_done}};
   assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, &op.op), ALOFT_OK);
   assert_int_equal(aloft_wait(f->loop, &op.op), ALOFT_OK);
+}
+
+static void begin(void **state) {
+  begin_with(state, (aloft_text){NULL, 0});
 }
 
 static void end(void) {
@@ -343,6 +348,38 @@ static void test_rewritten_subjects(void **state) {
   check_done(&one, ALOFT_OK);
   assert_string_equal(one.data, "yours");
   end();
+}
+
+/* A server that sends with the inbox's sid what is of another inbox. */
+static void send_each_byte_changed(const heard *own) {
+  char lines[16384];
+  size_t size = 0;
+  for (size_t i = 0; i < own->reply_size; i++) {
+    heard changed = *own;
+    changed.reply[i] = changed.reply[i] == 'c' ? 'd' : 'c';
+    size += (size_t)snprintf(lines + size, sizeof lines - size, "MSG %.*s 1 1\r\nx\r\n",
+                             (int)changed.reply_size, changed.reply);
+  }
+  assert_true(size < sizeof lines);
+  const aloft_nats_message raw = {.subject = ALOFT_TEXT("toy.raw"), .data = {lines, size}};
+  assert_int_equal(aloft_nats_publish(f->nats, &raw), ALOFT_OK);
+}
+
+static void test_other_inboxes(void **state) {
+  static const char *const prefixes[] = {NULL, "p", "pre", "a.longer.prefix.of.some.thirty.bytes"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    begin_with(state, prefixes[i] ? aloft_text_of(prefixes[i]) : (aloft_text){NULL, 0});
+    asked one = {.dones = 0};
+    const heard *own = ask_and_let_it_be_heard(&one, "x");
+    send_each_byte_changed(own);
+    flush();
+    assert_int_equal(info().replies_unmatched, own->reply_size);
+    assert_int_equal(one.dones, 0);
+    respond(own, "yours");
+    flush();
+    check_done(&one, ALOFT_OK);
+    end();
+  }
 }
 
 /* Two places of two uses each: then the connection takes no more, and says so. */
@@ -659,6 +696,7 @@ int main(void) {
       BOTH(test_refused_starts_send_nothing),
       BOTH(test_late_and_duplicate),
       BOTH(test_rewritten_subjects),
+      BOTH(test_other_inboxes),
       BOTH(test_places_retire),
       BOTH(test_restart_inside_done),
       BOTH(test_loss_tells_written_from_unwritten),
