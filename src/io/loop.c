@@ -119,7 +119,46 @@ const aloft_error *aloft_loop_error(const aloft_loop *loop) {
   return loop->refused.status == ALOFT_OK ? NULL : &loop->refused;
 }
 
-/* ---- outputs and residents ---- */
+/* ---- inputs, outputs and residents ---- */
+
+void alo_loop_input(aloft_loop *loop, alo_input *input) {
+  if (input->queued)
+    return;
+  if (!loop->turning)
+    tell_changed(loop);
+  input->queued = true;
+  input->next = loop->inputs;
+  loop->inputs = input;
+}
+
+static bool unlink_input(alo_input **at, alo_input *input) {
+  while (*at && *at != input)
+    at = &(*at)->next;
+  if (!*at)
+    return false;
+  *at = input->next;
+  return true;
+}
+
+void alo_loop_input_forget(aloft_loop *loop, alo_input *input) {
+  if (!input->queued)
+    return;
+  if (!unlink_input(&loop->inputs, input))
+    (void)unlink_input(&loop->inputs_now, input);
+  input->queued = false;
+}
+
+/* What is queued again meanwhile waits for the next turn. */
+static void read_inputs(aloft_loop *loop) {
+  loop->inputs_now = loop->inputs;
+  loop->inputs = NULL;
+  while (loop->inputs_now) {
+    alo_input *input = loop->inputs_now;
+    loop->inputs_now = input->next;
+    input->queued = false;
+    input->read(input);
+  }
+}
 
 void alo_loop_output(aloft_loop *loop, alo_output *output) {
   if (output->queued)
@@ -174,7 +213,7 @@ static void tell_time(aloft_loop *loop) {
 }
 
 static uint64_t wait_until(aloft_loop *loop, uint64_t wait_ns) {
-  if (wait_ns == 0 || alo_ops_pending(&loop->ops) || loop->input_left)
+  if (wait_ns == 0 || alo_ops_pending(&loop->ops) || loop->input_left || loop->inputs)
     return 0;
   uint64_t now = loop->driver->methods->now(loop->driver);
   uint64_t until = wait_ns > UINT64_MAX - now ? UINT64_MAX : now + wait_ns;
@@ -199,6 +238,8 @@ static int phases(aloft_loop *loop, uint64_t wait_ns) {
   int error = loop->driver->methods->wait(loop->driver, until);
   tell_time(loop);
   loop->ops.fresh = true;
+  if (loop->inputs)
+    read_inputs(loop);
   alo_ops_run_posted(&loop->ops);
   expire(loop);
   alo_ops_run_completions(&loop->ops);
@@ -265,7 +306,7 @@ uint64_t aloft_loop_now(const aloft_loop *loop) {
 /* As wait_until for a wait without end, but it is not this loop that waits: what it would do before
  * or at once in a wait is due now. */
 static uint64_t next_deadline(aloft_loop *loop) {
-  if (loop->outputs || loop->input_left || alo_ops_pending(&loop->ops) ||
+  if (loop->outputs || loop->input_left || loop->inputs || alo_ops_pending(&loop->ops) ||
       loop->driver->methods->unsettled(loop->driver))
     return 0;
   return alo_wheel_next(&loop->ops.wheel);

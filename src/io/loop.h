@@ -15,6 +15,14 @@ typedef struct alo_output {
   void (*write)(struct alo_output *output);
 } alo_output;
 
+/* Something with input at hand that no descriptor shows: read again in the next turn's input phase,
+ * which then does not wait. */
+typedef struct alo_input {
+  struct alo_input *next;
+  bool queued;
+  void (*read)(struct alo_input *input);
+} alo_input;
+
 /* Something opened on the loop that ends with it. */
 typedef struct alo_resident {
   struct alo_resident *next, **back;
@@ -32,6 +40,7 @@ struct aloft_loop {
   alo_driver *driver;
   alo_blocks blocks;
   alo_output *outputs;
+  alo_input *inputs, *inputs_now; /* queued; being read in this phase */
   alo_resident *residents;
   bool turning, stopped, closing;
   bool input_left;      /* a stream stopped reading at its share of the turn */
@@ -55,6 +64,8 @@ const aloft_error *alo_loop_refuse(aloft_loop *loop, aloft_status status, const 
 
 void alo_loop_output(aloft_loop *loop, alo_output *output);
 void alo_loop_output_forget(aloft_loop *loop, alo_output *output);
+void alo_loop_input(aloft_loop *loop, alo_input *input);
+void alo_loop_input_forget(aloft_loop *loop, alo_input *input);
 void alo_loop_settle_in(aloft_loop *loop, alo_resident *resident);
 void alo_loop_move_out(alo_resident *resident);
 
