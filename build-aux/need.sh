@@ -3,7 +3,7 @@
 # Nothing missing: nothing happens, and neither root nor the network is needed.
 set -eu
 
-build="gcc cmake ninja-build make pkg-config libc6-dev libuv1-dev libsqlite3-dev"
+build="gcc cmake ninja-build make pkg-config libc6-dev libuv1-dev libssl-dev libsqlite3-dev"
 case ${1:-} in
   install) packages=$build ;;
   demo) packages="$build nats-server procps" ;;

@@ -154,6 +154,18 @@ bool alo_chain_gather(alo_chain *chain, alo_blocks *blocks, size_t size) {
   return true;
 }
 
+void alo_chain_join(alo_chain *chain, alo_chain *other) {
+  if (!other->first)
+    return;
+  if (chain->last)
+    chain->last->next = other->first;
+  else
+    chain->first = other->first;
+  chain->last = other->last;
+  chain->size += other->size;
+  *other = (alo_chain){0};
+}
+
 void alo_chain_clear(alo_chain *chain, alo_blocks *blocks) {
   while (chain->first)
     drop_first(chain, blocks);

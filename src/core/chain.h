@@ -49,6 +49,8 @@ void alo_chain_drop(alo_chain *chain, alo_blocks *blocks, size_t size);
 /* Makes the first block hold `size` bytes in one piece, or room for them to arrive: what has been
  * received of them is moved at most once. False: no memory. */
 bool alo_chain_gather(alo_chain *chain, alo_blocks *blocks, size_t size);
+/* Appends the blocks of `other`, which is empty then. */
+void alo_chain_join(alo_chain *chain, alo_chain *other);
 void alo_chain_clear(alo_chain *chain, alo_blocks *blocks);
 
 #endif

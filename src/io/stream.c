@@ -5,17 +5,30 @@
 #include <string.h>
 
 /* A read asks for room of at least READ_LEAST; a stream reads at most READ_SHARE in one turn, so
- * that one busy peer does not keep the others waiting. */
-enum { READ_LEAST = 2048, READ_SHARE = 512 << 10 };
+ * that one busy peer does not keep the others waiting. PLAIN_SHARE is decrypted between two events.
+ */
+enum { READ_LEAST = 2048, READ_SHARE = 512 << 10, PLAIN_SHARE = 64 << 10 };
 
 static const alo_driver_methods *methods_of(const alo_stream *stream) {
   return stream->loop->driver->methods;
 }
 
+static bool is_full(const alo_stream *stream) {
+  return stream->rx_max && stream->rx.size >= stream->rx_max;
+}
+
+/* Whether there is something for the kernel now; what a handshake holds back is not. */
+static bool has_output(const alo_stream *stream) {
+  const alo_tls *tls = stream->tls;
+  if (tls && alo_buffer_size(&tls->out))
+    return true;
+  return alo_buffer_size(&stream->tx) && (!tls || tls->established);
+}
+
 static void set_interest(alo_stream *stream) {
   if (!stream->socket)
     return;
-  bool full = stream->rx_max && stream->rx.size >= stream->rx_max;
+  bool full = is_full(stream);
   unsigned events = 0;
   if (!stream->connected)
     events = ALO_WRITABLE;
@@ -23,7 +36,7 @@ static void set_interest(alo_stream *stream) {
     events = stream->paused || full ? 0u : (unsigned)ALO_READABLE | (unsigned)ALO_WRITABLE;
   else if (!stream->ended)
     events = (stream->paused || full ? 0u : (unsigned)ALO_READABLE) |
-             (alo_buffer_size(&stream->tx) ? (unsigned)ALO_WRITABLE : 0u);
+             (has_output(stream) ? (unsigned)ALO_WRITABLE : 0u);
   methods_of(stream)->interest(stream->socket, events);
 }
 
@@ -37,32 +50,71 @@ static void end(alo_stream *stream, aloft_status failed, int error) {
   stream->event(stream, ALO_STREAM_ENDED);
 }
 
+/* The session's failure; its alert is on its way if the kernel takes it at once. */
+static void end_by_session(alo_stream *stream) {
+  const alo_buffer *out = &stream->tls->out;
+  if (alo_buffer_size(out) && !stream->tx_failed)
+    (void)methods_of(stream)->write(stream->socket, out->data + out->begin, alo_buffer_size(out));
+  end(stream, stream->tls->failed, 0);
+}
+
 /* ---- writing ---- */
 
-/* Writable interest is asked for only when the kernel has not taken all. */
-static void write_out(alo_stream *stream) {
-  if (stream->tx_peak < alo_buffer_size(&stream->tx))
-    stream->tx_peak = alo_buffer_size(&stream->tx);
-  while (stream->open && !stream->tx_failed && alo_buffer_size(&stream->tx)) {
-    size_t size = alo_buffer_size(&stream->tx);
-    ssize_t put =
-        methods_of(stream)->write(stream->socket, stream->tx.data + stream->tx.begin, size);
-    if (put == -EAGAIN || put == -EWOULDBLOCK)
+static ssize_t put_plain(alo_stream *stream) {
+  alo_buffer *tx = &stream->tx;
+  ssize_t put =
+      methods_of(stream)->write(stream->socket, tx->data + tx->begin, alo_buffer_size(tx));
+  if (put > 0) {
+    stream->tx_taken = stream->tx_written += (uint64_t)put;
+    alo_buffer_take(tx, (size_t)put);
+  }
+  return put;
+}
+
+/* More is encrypted when the last batch is gone: `tx` is what bounds output. */
+static ssize_t put_encrypted(alo_stream *stream) {
+  alo_tls *tls = stream->tls;
+  if (alo_buffer_size(&tls->out) == 0) {
+    size_t before = alo_buffer_size(&stream->tx);
+    aloft_status status = alo_tls_write(tls, &stream->tx);
+    stream->tx_taken += before - alo_buffer_size(&stream->tx);
+    if (status != ALOFT_OK)
+      return 0;
+  }
+  ssize_t put = methods_of(stream)->write(stream->socket, tls->out.data + tls->out.begin,
+                                          alo_buffer_size(&tls->out));
+  if (put > 0)
+    stream->tx_written = stream->tls_begin + alo_tls_sent(tls, (size_t)put);
+  return put;
+}
+
+static void write_all(alo_stream *stream) {
+  while (stream->open && !stream->tx_failed && has_output(stream)) {
+    ssize_t put = stream->tls ? put_encrypted(stream) : put_plain(stream);
+    if (put == -EAGAIN || put == -EWOULDBLOCK || put == 0)
       break;
     if (put < 0) {
       /* Bytes that the peer sent before may still wait: reading finds them, and then the end. */
       stream->tx_failed = true;
       stream->tx_error = (int)-put;
-      break;
     }
-    stream->tx_written += (uint64_t)put;
-    alo_buffer_take(&stream->tx, (size_t)put);
   }
+}
+
+/* Writable interest is asked for only when the kernel has not taken all. */
+static void write_out(alo_stream *stream) {
+  if (stream->tx_peak < alo_buffer_size(&stream->tx))
+    stream->tx_peak = alo_buffer_size(&stream->tx);
+  write_all(stream);
   if (!stream->open)
     return;
+  if (stream->tls && stream->tls->failed != ALOFT_OK) {
+    end_by_session(stream);
+    return;
+  }
   set_interest(stream);
   bool stuck = stream->tx_failed && stream->paused;
-  if (stream->want_drained && (alo_buffer_size(&stream->tx) == 0 || stuck)) {
+  if (stream->want_drained && (alo_stream_tx_left(stream) == 0 || stuck)) {
     stream->want_drained = false;
     stream->event(stream, ALO_STREAM_DRAINED);
   }
@@ -82,9 +134,59 @@ void alo_stream_send(alo_stream *stream) {
 
 typedef enum { READ_MORE, READ_EMPTY, READ_STOP } read_answer;
 
+static bool may_read(const alo_stream *stream) {
+  return stream->open && !stream->ended && !stream->paused && !is_full(stream);
+}
+
+static bool shake_hands(alo_stream *stream) {
+  aloft_status status = alo_tls_handshake(stream->tls);
+  alo_stream_send(stream); /* an answer, or what was held until now */
+  if (status == ALOFT_PENDING) {
+    stream->tls->resumable = false;
+    return false;
+  }
+  if (status != ALOFT_OK) {
+    end_by_session(stream);
+    return false;
+  }
+  stream->event(stream, ALO_STREAM_SECURED);
+  return stream->open && !stream->ended;
+}
+
+/* Shows what the session gives, as long as there is more and it may. */
+static void decrypt(alo_stream *stream) {
+  alo_tls *tls = stream->tls;
+  while (stream->tls == tls && tls->resumable && may_read(stream)) {
+    if (!tls->established && !shake_hands(stream))
+      return;
+    if (stream->tls != tls || !may_read(stream))
+      return;
+    size_t before = stream->rx.size;
+    aloft_status status = alo_tls_read(tls, &stream->rx, PLAIN_SHARE);
+    if (alo_buffer_size(&tls->out))
+      alo_stream_send(stream); /* an answer to a key update */
+    if (stream->rx.size > before)
+      stream->event(stream, ALO_STREAM_READABLE);
+    if (!stream->open || stream->ended || stream->tls != tls)
+      return;
+    if (status == ALOFT_DONE)
+      end(stream, ALOFT_OK, 0);
+    else if (status != ALOFT_OK && status != ALOFT_PENDING)
+      end_by_session(stream);
+  }
+}
+
+static void read_ended(alo_stream *stream, int error) {
+  if (error == 0 && stream->tls && alo_tls_ended(stream->tls) != ALOFT_OK)
+    end(stream, stream->tls->failed, 0);
+  else
+    end(stream, error ? ALOFT_LOST : ALOFT_OK, error);
+}
+
 static read_answer read_once(alo_stream *stream, size_t *share) {
   size_t room;
-  uint8_t *into = alo_chain_room(&stream->rx, &stream->loop->blocks, READ_LEAST, &room);
+  alo_chain *chain = stream->tls ? &stream->tls->in : &stream->rx;
+  uint8_t *into = alo_chain_room(chain, &stream->loop->blocks, READ_LEAST, &room);
   if (!into) {
     end(stream, ALOFT_NO_MEMORY, 0);
     return READ_STOP;
@@ -95,24 +197,25 @@ static read_answer read_once(alo_stream *stream, size_t *share) {
     return READ_EMPTY;
   if (got <= 0) {
     /* A failed write has taken the socket's error with it: the end alone would not tell why. */
-    int error = (empty || got == 0) && stream->tx_failed ? stream->tx_error : (int)-got;
-    end(stream, error ? ALOFT_LOST : ALOFT_OK, error);
+    read_ended(stream, (empty || got == 0) && stream->tx_failed ? stream->tx_error : (int)-got);
     return READ_STOP;
   }
-  alo_chain_filled(&stream->rx, (size_t)got);
+  alo_chain_filled(chain, (size_t)got);
   stream->rx_bytes += (uint64_t)got;
   *share -= (size_t)got < *share ? (size_t)got : *share;
-  stream->event(stream, ALO_STREAM_READABLE);
+  if (stream->tls) {
+    stream->tls->resumable = true;
+    decrypt(stream);
+  } else {
+    stream->event(stream, ALO_STREAM_READABLE);
+  }
   return (size_t)got < room ? READ_EMPTY : READ_MORE;
-}
-
-static bool may_read(const alo_stream *stream) {
-  return stream->open && !stream->ended && !stream->paused &&
-         !(stream->rx_max && stream->rx.size >= stream->rx_max);
 }
 
 static void read_in(alo_stream *stream) {
   size_t share = READ_SHARE;
+  if (stream->tls && stream->tls->resumable)
+    decrypt(stream);
   while (may_read(stream)) {
     if (share == 0) {
       stream->loop->input_left = true;
@@ -123,6 +226,25 @@ static void read_in(alo_stream *stream) {
   }
   if (stream->open)
     set_interest(stream);
+}
+
+/* What was received before and not shown: no descriptor tells of it. */
+static void input_due(alo_input *input) {
+  alo_stream *stream = ALOFT_CONTAINER(input, alo_stream, input);
+  if (!may_read(stream))
+    return;
+  if (stream->tls)
+    decrypt(stream);
+  else if (stream->rx.size) /* that came behind the last record of a session */
+    stream->event(stream, ALO_STREAM_READABLE);
+  if (stream->open)
+    set_interest(stream);
+}
+
+static void resume(alo_stream *stream) {
+  if (stream->tls && stream->tls->resumable && may_read(stream))
+    alo_loop_input(stream->loop, &stream->input);
+  set_interest(stream);
 }
 
 /* ---- connecting ---- */
@@ -227,32 +349,113 @@ bool alo_stream_accept(alo_stream *stream, alo_socket *listener) {
   return true;
 }
 
+/* ---- encryption ---- */
+
+/* What waits in `tx` goes before the session's first byte, as it is. */
+static aloft_status move_output(alo_stream *stream, alo_tls *tls) {
+  alo_buffer *tx = &stream->tx, before = tls->out;
+  size_t size = alo_buffer_size(tx);
+  if (size == 0)
+    return ALOFT_OK;
+  alo_buffer_init(&tls->out, before.heap, before.max + size);
+  aloft_status status = alo_buffer_append(&tls->out, tx->data + tx->begin, size);
+  if (status == ALOFT_OK && alo_buffer_size(&before))
+    status = alo_buffer_append(&tls->out, before.data + before.begin, alo_buffer_size(&before));
+  alo_buffer_fini(&before);
+  if (status != ALOFT_OK)
+    return status;
+  alo_tls_lead(tls, size);
+  stream->tx_taken += size;
+  alo_buffer_take(tx, size);
+  return ALOFT_OK;
+}
+
+static aloft_status move_input(alo_stream *stream, alo_tls *tls) {
+  alo_chain *rx = &stream->rx;
+  while (rx->size) {
+    const alo_block *first = rx->first;
+    size_t size = first->end - first->begin;
+    if (!alo_tls_feed(tls, first->data + first->begin, size))
+      return ALOFT_NO_MEMORY;
+    alo_chain_drop(rx, &stream->loop->blocks, size);
+  }
+  return ALOFT_OK;
+}
+
+aloft_status alo_stream_secure(alo_stream *stream, alo_tls *tls) {
+  aloft_status status =
+      !stream->connected || stream->ended || stream->tls ? ALOFT_WRONG_STATE : ALOFT_OK;
+  uint64_t begin = stream->tx_written;
+  if (status == ALOFT_OK)
+    status = move_output(stream, tls);
+  if (status == ALOFT_OK)
+    status = move_input(stream, tls);
+  if (status != ALOFT_OK) {
+    alo_tls_close(tls);
+    return status;
+  }
+  stream->tls = tls;
+  stream->tls_begin = begin - tls->plain_sent;
+  tls->resumable = tls->resumable || !tls->established; /* a client speaks first */
+  alo_loop_input(stream->loop, &stream->input);
+  alo_stream_send(stream);
+  return ALOFT_OK;
+}
+
+aloft_status alo_stream_unsecure(alo_stream *stream) {
+  alo_tls *tls = stream->tls;
+  if (!tls || alo_stream_tx_left(stream) || alo_buffer_size(&tls->out))
+    return ALOFT_WRONG_STATE;
+  stream->tls = NULL;
+  if (tls->in.size) {
+    alo_chain_join(&stream->rx, &tls->in);
+    alo_chain_drop(&stream->rx, &stream->loop->blocks, 0);
+    alo_loop_input(stream->loop, &stream->input);
+  }
+  alo_tls_close(tls);
+  return ALOFT_OK;
+}
+
+/* As far as the kernel takes it at once; behind a record that it has not taken whole it would be
+ * nonsense. */
+static void say_close(alo_stream *stream) {
+  alo_tls *tls = stream->tls;
+  if (!tls || !stream->socket || stream->tx_failed || alo_buffer_size(&tls->out))
+    return;
+  alo_tls_say_close(tls);
+  if (alo_buffer_size(&tls->out))
+    (void)methods_of(stream)->write(stream->socket, tls->out.data + tls->out.begin,
+                                    alo_buffer_size(&tls->out));
+}
+
 /* ---- life ---- */
 
 void alo_stream_init(alo_stream *stream, aloft_loop *loop, size_t tx_max) {
   stream->loop = loop;
   stream->watch.ready = socket_ready;
   stream->output.write = output_due;
+  stream->input.read = input_due;
   alo_buffer_init(&stream->tx, &loop->heap, tx_max);
 }
 
 void alo_stream_drop(alo_stream *stream, size_t size) {
-  bool was_full = stream->rx_max && stream->rx.size >= stream->rx_max;
+  bool was_full = is_full(stream);
   alo_chain_drop(&stream->rx, &stream->loop->blocks, size);
-  if (was_full && stream->rx.size < stream->rx_max)
-    set_interest(stream);
+  if (was_full && !is_full(stream))
+    resume(stream);
 }
 
 void alo_stream_pause(alo_stream *stream, bool paused) {
   if (stream->paused == paused)
     return;
   stream->paused = paused;
-  set_interest(stream);
+  resume(stream);
 }
 
 void alo_stream_close(alo_stream *stream) {
   if (!stream->open)
     return;
+  say_close(stream);
   stream->open = false;
   stream->ended = true;
   methods_of(stream)->resolve_cancel(stream->loop->driver, &stream->resolve);
@@ -260,10 +463,13 @@ void alo_stream_close(alo_stream *stream) {
     methods_of(stream)->shut(stream->socket);
   stream->socket = NULL;
   alo_loop_output_forget(stream->loop, &stream->output);
+  alo_loop_input_forget(stream->loop, &stream->input);
 }
 
 void alo_stream_fini(alo_stream *stream) {
   alo_stream_close(stream);
   alo_chain_clear(&stream->rx, &stream->loop->blocks);
   alo_buffer_fini(&stream->tx);
+  alo_tls_close(stream->tls);
+  stream->tls = NULL;
 }

@@ -32,6 +32,7 @@ struct alo_stream {
   aloft_status failed; /* ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_LOST...; ALOFT_OK: the peer's close */
   int error;           /* errno of it, 0: none */
   alo_tls *tls;        /* NULL: plain */
+  uint64_t tls_begin;  /* of `tx_written`, where the session's count begins */
   bool open, connected, paused, ended, want_drained;
   bool tx_failed; /* the kernel refuses output: what the peer sent before is read, then it ends */
   int tx_error;   /* errno of that */
@@ -64,6 +65,10 @@ void alo_stream_send(alo_stream *stream);
 /* Bytes ever put into `tx`: the end of what has been appended so far. */
 static inline uint64_t alo_stream_tx_end(const alo_stream *stream) {
   return stream->tx_taken + alo_buffer_size(&stream->tx);
+}
+/* Bytes ever put into `tx` that the kernel has not got, in `tx` or encrypted. */
+static inline uint64_t alo_stream_tx_left(const alo_stream *stream) {
+  return alo_stream_tx_end(stream) - stream->tx_written;
 }
 /* Why it ended, when a text says more than `error`; NULL: none. Valid as long as the stream. */
 static inline const char *alo_stream_failure(const alo_stream *stream) {

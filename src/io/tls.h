@@ -72,15 +72,17 @@ typedef struct alo_tls {
   alo_blocks *blocks;
   alo_tls_context *context;
   struct ssl_st *ssl;
-  bool established;    /* the handshake is complete, the peer verified */
-  bool peer_closed;    /* its close_notify has come */
-  bool resumable;      /* `in` or OpenSSL may hold plain bytes that have not been read */
-  bool no_memory;      /* one of ours ran out, inside of OpenSSL */
-  aloft_status failed; /* ALOFT_OK, or what ended it for good */
+  bool established;       /* the handshake is complete, the peer verified */
+  bool peer_closed;       /* its close_notify has come */
+  bool resumable;         /* `in` or OpenSSL may hold plain bytes that have not been read */
+  bool no_memory;         /* `out` had no room, inside of OpenSSL */
+  bool certificate_asked; /* client: the server asked for a certificate, and there is none */
+  aloft_status failed;    /* ALOFT_OK, or what ended it for good */
   char failure[ALO_TLS_FAILURE_MAX]; /* the sentence that goes with it */
   char name[256];                    /* that the certificate must be for; "": any */
-  uint64_t plain_bytes;              /* that alo_tls_write has taken, in all */
-  uint64_t out_bytes;                /* ever appended to `out` */
+  uint64_t plain_bytes,
+      plain_sent;     /* that alo_tls_write has taken, and alo_tls_sent told of, in all */
+  uint64_t out_bytes; /* ever appended to `out` */
   alo_tls_mark marks[ALO_TLS_BATCH + 1];
   unsigned mark_count;
 } alo_tls;
@@ -117,6 +119,10 @@ aloft_status alo_tls_write(alo_tls *tls, alo_buffer *plain);
  * bytes have been sent with all that was taken so far, counted from the beginning: a record that is
  * sent in part counts as not sent. */
 uint64_t alo_tls_sent(alo_tls *tls, size_t size);
+
+/* `size` plain bytes have been put before what was in `out`, to leave as they are. They count as
+ * plain bytes that are sent as a record is. */
+void alo_tls_lead(alo_tls *tls, size_t size);
 
 /* The transport has ended: ALOFT_OK when close_notify came before, otherwise ALOFT_LOST with a
  * `failure` (in the handshake: ALOFT_ENCRYPTION). */

@@ -258,6 +258,7 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
   alo_lite_connection *connection = ALOFT_CONTAINER(stream, alo_lite_connection, stream);
   switch (event) {
   case ALO_STREAM_CONNECTED:
+  case ALO_STREAM_SECURED:
     break;
   case ALO_STREAM_READABLE:
     read_in(connection);

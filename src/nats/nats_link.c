@@ -449,6 +449,7 @@ void alo_nats_stream_event(alo_stream *stream, alo_stream_event event) {
   case ALO_STREAM_ENDED:
     stream_ended(nats);
     break;
+  case ALO_STREAM_SECURED:
   case ALO_STREAM_DRAINED:
     break;
   }

@@ -202,6 +202,8 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
   case ALO_STREAM_CONNECTED:
     alo_tds_prelogin_send(tds);
     break;
+  case ALO_STREAM_SECURED:
+    break;
   case ALO_STREAM_READABLE:
     alo_tds_receive(tds);
     break;

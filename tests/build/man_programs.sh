@@ -23,7 +23,7 @@ for program in "$work"/*.c; do
   seen=$((seen + 1))
   # shellcheck disable=SC2046  # options are words
   "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror \
-    -I "$root/include" "$program" -o "$work/$name" "$library" $(pkg-config --libs libuv) -lpthread ||
+    -I "$root/include" "$program" -o "$work/$name" "$library" $(pkg-config --libs libuv openssl) -lpthread ||
     { echo "man page $name: its program does not compile" >&2; exit 1; }
   grep -qE 'aloft_(nats|tds|tds_pool)_open' "$program" && continue
   ran=$((ran + 1))

@@ -27,7 +27,7 @@ done
 sed "s/127\.0\.0\.1:4222/127.0.0.1:$port/" "$work/readme.c" >"$work/here.c"
 # shellcheck disable=SC2046  # options are words
 "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$root/include" "$work/here.c" \
-  -o "$work/readme" "$library" $(pkg-config --libs libuv)
+  -o "$work/readme" "$library" $(pkg-config --libs libuv openssl)
 code=0
 said=$("$work/readme" 2>&1) || code=$?
 echo "README.md: a program of $lines lines; it said: $said"

@@ -52,6 +52,8 @@ static void client_event(alo_stream *stream, alo_stream_event event) {
   case ALO_STREAM_CONNECTED:
     w->connected++;
     break;
+  case ALO_STREAM_SECURED:
+    break;
   case ALO_STREAM_READABLE:
     w->readable++;
     if (flood)
