@@ -153,6 +153,26 @@ static bool shake_hands(alo_stream *stream) {
   return stream->open && !stream->ended;
 }
 
+/* The end comes a turn after the last bytes, as it does from a kernel: they are looked at first. */
+static bool decrypt_some(alo_stream *stream, alo_tls *tls) {
+  size_t before = stream->rx.size;
+  aloft_status status = alo_tls_read(tls, &stream->rx, PLAIN_SHARE);
+  bool more = stream->rx.size > before, over = status != ALOFT_OK && status != ALOFT_PENDING;
+  if (alo_buffer_size(&tls->out) && !over)
+    alo_stream_send(stream); /* an answer to a key update */
+  if (over && more) {
+    tls->resumable = true;
+    alo_loop_input(stream->loop, &stream->input);
+  }
+  if (more)
+    stream->event(stream, ALO_STREAM_READABLE);
+  else if (status == ALOFT_DONE)
+    end(stream, ALOFT_OK, 0);
+  else if (over)
+    end_by_session(stream);
+  return !over && stream->open && !stream->ended && stream->tls == tls;
+}
+
 /* Shows what the session gives, as long as there is more and it may. */
 static void decrypt(alo_stream *stream) {
   alo_tls *tls = stream->tls;
@@ -161,18 +181,8 @@ static void decrypt(alo_stream *stream) {
       return;
     if (stream->tls != tls || !may_read(stream))
       return;
-    size_t before = stream->rx.size;
-    aloft_status status = alo_tls_read(tls, &stream->rx, PLAIN_SHARE);
-    if (alo_buffer_size(&tls->out))
-      alo_stream_send(stream); /* an answer to a key update */
-    if (stream->rx.size > before)
-      stream->event(stream, ALO_STREAM_READABLE);
-    if (!stream->open || stream->ended || stream->tls != tls)
+    if (!decrypt_some(stream, tls))
       return;
-    if (status == ALOFT_DONE)
-      end(stream, ALOFT_OK, 0);
-    else if (status != ALOFT_OK && status != ALOFT_PENDING)
-      end_by_session(stream);
   }
 }
 

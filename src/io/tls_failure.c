@@ -88,9 +88,9 @@ static void judge_date(alo_tls *tls, X509 *certificate, int depth, bool expired)
   date_of(expired ? X509_get0_notAfter(certificate) : X509_get0_notBefore(certificate), date,
           sizeof date);
   (void)alo_tls_fail(tls, ALOFT_ENCRYPTION,
-                     "%s of the %s %s on %s: have it renewed, or check this machine's clock",
+                     "%s of the %s %s %s: have it renewed, or check this machine's clock",
                      depth ? "the certificate of an authority" : "the certificate", peer_of(tls),
-                     expired ? "expired" : "is not valid before", date);
+                     expired ? "expired on" : "is not yet valid, but from", date);
 }
 
 static void judge_name(alo_tls *tls, X509 *certificate) {
