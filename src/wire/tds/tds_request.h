@@ -17,6 +17,19 @@ enum {
   ALO_TDS_ENCRYPT_REQ = 3
 };
 
+/* What both sides make of the client's ENCRYPTION and the server's answer to it. */
+typedef enum alo_tds_protection {
+  ALO_TDS_PLAIN,
+  ALO_TDS_LOGIN_ENCRYPTED, /* the LOGIN7 message alone; what follows is plain */
+  ALO_TDS_ALL_ENCRYPTED,
+  ALO_TDS_NO_AGREEMENT /* the connection ends before LOGIN7 */
+} alo_tds_protection;
+
+/* The table of 2.2.6.5. A client that asks for encryption is never answered with less. */
+alo_tds_protection alo_tds_agree(uint8_t client, uint8_t server);
+/* The server's answer: `able` to encrypt at all, `demanding` that all is. */
+uint8_t alo_tds_answer_encryption(uint8_t client, bool able, bool demanding);
+
 typedef struct alo_tds_prelogin {
   uint8_t version[6]; /* major, minor, build (2, high first), sub-build (2) */
   uint8_t encryption;
