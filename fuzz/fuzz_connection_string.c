@@ -48,6 +48,9 @@ static void put_settings(output *out, const alo_connection_string *settings) {
   put_text(out, "Application Name", settings->application);
   put_text(out, "Workstation ID", settings->workstation);
   put_text(out, "Language", settings->language);
+  put_text(out, "HostNameInCertificate", settings->host_name_in_certificate);
+  put_text(out, "ServerCertificate", settings->server_certificate);
+  put_text(out, "CA File", settings->ca_file);
   if (settings->host.size > 0) {
     char server[300];
     snprintf(server, sizeof server, "Server=tcp:%.*s,%u", ALOFT_PRINT(settings->host),
@@ -70,6 +73,9 @@ static void check_same(const alo_connection_string *first, const alo_connection_
   CHECK(same(first->application, again->application));
   CHECK(same(first->workstation, again->workstation));
   CHECK(same(first->language, again->language));
+  CHECK(same(first->host_name_in_certificate, again->host_name_in_certificate));
+  CHECK(same(first->server_certificate, again->server_certificate));
+  CHECK(same(first->ca_file, again->ca_file));
   CHECK(first->encrypt == again->encrypt);
   CHECK(first->trust_server_certificate == again->trust_server_certificate);
   CHECK(first->connect_timeout_ns == again->connect_timeout_ns);

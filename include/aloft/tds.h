@@ -82,7 +82,7 @@ typedef struct aloft_tds_column {
 typedef struct aloft_tds_config {
   size_t size; /* sizeof(aloft_tds_config) */
   /* SqlClient's keywords and synonyms: "Server=tcp:host,port;Database=...;User Id=...;Password=...;
-   * Encrypt=Optional;TrustServerCertificate=...;Connect Timeout=15;Packet Size=8000;
+   * Encrypt=Mandatory;TrustServerCertificate=...;Connect Timeout=15;Packet Size=8000;
    * Application Name=...;Workstation ID=...". An unknown keyword is refused by name. [call] */
   aloft_text connection_string;
   aloft_text user, password;   /* [call] over those of the string; wiped after use */
@@ -98,6 +98,9 @@ typedef struct aloft_tds_config {
                                   for 1 MiB */
   uint32_t columns_max;        /* 0: 4,096 */
   uint32_t queries_max;        /* waiting on one connection for their turn; 0: 64 */
+  /* Over HostNameInCertificate, ServerCertificate and CA File of the string. The files (PEM; a
+   * server certificate also DER) are read by the open. [call] */
+  aloft_text host_name_in_certificate, server_certificate, ca_file;
 } aloft_tds_config;
 
 /* Begins to connect; queries may be started at once and are sent when login is over. `op` (may be
@@ -105,9 +108,8 @@ typedef struct aloft_tds_config {
  * ALOFT_AUTH (the server's error 18456...), ALOFT_SERVER, ALOFT_PROTOCOL, ALOFT_UNSUPPORTED (it
  * routes the login elsewhere); queries that waited for it share its status. After a failure the
  * connection stays dead and refuses with that status; close it. Stopping `op` gives the connect up.
- * Refused: ALOFT_ARGUMENT (what in the string or config), ALOFT_ENCRYPTION (asked for, and this
- * build has none), ALOFT_RESOLVE, ALOFT_CONNECT, ALOFT_NO_MEMORY, ALOFT_CLOSED; the text is in
- * aloft_loop_error too. */
+ * Refused: ALOFT_ARGUMENT (what in the string, config or a certificate's file), ALOFT_RESOLVE,
+ * ALOFT_CONNECT, ALOFT_NO_MEMORY, ALOFT_CLOSED; the text is in aloft_loop_error too. */
 ALOFT_API aloft_status aloft_tds_open(aloft_tds **tds, aloft_loop *loop,
                                       const aloft_tds_config *config, aloft_op *op);
 
@@ -235,8 +237,8 @@ typedef struct aloft_tds_pool_config {
   uint32_t waiting_max;        /* acquisitions waiting for a connection; 0: 1,024 */
 } aloft_tds_pool_config;
 
-/* Opens no connection yet. ALOFT_ARGUMENT, ALOFT_ENCRYPTION, as for aloft_tds_open,
- * ALOFT_NO_MEMORY, ALOFT_CLOSED; the text is in aloft_loop_error. */
+/* Opens no connection yet. ALOFT_ARGUMENT, as for aloft_tds_open, ALOFT_NO_MEMORY, ALOFT_CLOSED;
+ * the text is in aloft_loop_error. */
 ALOFT_API aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *loop,
                                            const aloft_tds_pool_config *config);
 

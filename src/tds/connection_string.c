@@ -102,6 +102,26 @@ static aloft_status read_trust(struct parser *parser, const struct pair *pair) {
   return read_bool(parser, pair, &parser->settings->trust_server_certificate);
 }
 
+/* A file or a name: one with a NUL in it cannot be either. */
+static aloft_status keep_name(struct parser *parser, const struct pair *pair, aloft_text *text) {
+  if (memchr(pair->value.data, 0, pair->value.size))
+    return refuse_value(parser, pair, "a text without a NUL");
+  *text = pair->value;
+  return ALOFT_OK;
+}
+
+static aloft_status read_certificate_host(struct parser *parser, const struct pair *pair) {
+  return keep_name(parser, pair, &parser->settings->host_name_in_certificate);
+}
+
+static aloft_status read_server_certificate(struct parser *parser, const struct pair *pair) {
+  return keep_name(parser, pair, &parser->settings->server_certificate);
+}
+
+static aloft_status read_ca_file(struct parser *parser, const struct pair *pair) {
+  return keep_name(parser, pair, &parser->settings->ca_file);
+}
+
 static aloft_status read_timeout(struct parser *parser, const struct pair *pair) {
   uint32_t seconds;
   if (!alo_number_of(pair->value, &seconds)) {
@@ -160,12 +180,12 @@ static aloft_status read_server(struct parser *parser, const struct pair *pair) 
 
 /* ---- keywords ---- */
 
-#define NO          "false|no"
-#define YES         "true|yes"
-#define POOL_ADVICE "the program sets the limits of its pool itself"
-#define WINDOWS     "only SQL Server logins (User ID and Password) are supported so far"
-#define TLS_ADVICE  "certificates cannot be chosen before encryption is supported"
-#define ODBC_ADVICE "it belongs to ODBC strings; Aloft reads SqlClient's"
+#define NO                 "false|no"
+#define YES                "true|yes"
+#define POOL_ADVICE        "the program sets the limits of its pool itself"
+#define WINDOWS            "only SQL Server logins (User ID and Password) are supported so far"
+#define CLIENT_CERTIFICATE "SQL Server logins are by User ID and Password"
+#define ODBC_ADVICE        "it belongs to ODBC strings; Aloft reads SqlClient's"
 
 static const struct setting settings_table[] = {
     {"server|data source|addr|address|network address", read_server, NULL, NULL},
@@ -174,6 +194,9 @@ static const struct setting settings_table[] = {
     {"password|pwd", read_password, NULL, NULL},
     {"encrypt", read_encrypt, NULL, NULL},
     {"trustservercertificate|trust server certificate", read_trust, NULL, NULL},
+    {"host name in certificate|hostnameincertificate", read_certificate_host, NULL, NULL},
+    {"server certificate|servercertificate", read_server_certificate, NULL, NULL},
+    {"ca file|cafile", read_ca_file, NULL, NULL}, /* Aloft's own, as FreeTDS spells it */
     {"connect timeout|connection timeout|connecttimeout|timeout", read_timeout, NULL, NULL},
     {"packet size|packetsize", read_packet_size, NULL, NULL},
     {"application name|app", read_application, NULL, NULL},
@@ -206,11 +229,9 @@ static const struct setting settings_table[] = {
     {"transparent network ip resolution|transparentnetworkipresolution", NULL, "false|no|disabled",
      "addresses are tried in turn"},
     {"network library|network|net", NULL, "dbmssocn", "only TCP is supported"},
-    {"host name in certificate|hostnameincertificate", NULL, NULL, TLS_ADVICE},
-    {"server certificate|servercertificate", NULL, NULL, TLS_ADVICE},
-    {"client certificate|clientcertificate", NULL, NULL, TLS_ADVICE},
-    {"client key|clientkey", NULL, NULL, TLS_ADVICE},
-    {"client key password|clientkeypassword", NULL, NULL, TLS_ADVICE},
+    {"client certificate|clientcertificate", NULL, NULL, CLIENT_CERTIFICATE},
+    {"client key|clientkey", NULL, NULL, CLIENT_CERTIFICATE},
+    {"client key password|clientkeypassword", NULL, NULL, CLIENT_CERTIFICATE},
     {"column encryption setting|column encryption|columnencryption", NULL, "disabled",
      "Always Encrypted is not there"},
     {"enclave attestation url", NULL, NULL, "Always Encrypted is not there"},

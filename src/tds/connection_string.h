@@ -23,8 +23,11 @@ typedef struct alo_connection_string {
   aloft_text database, user, password, application, workstation, language;
   alo_encrypt encrypt;
   bool trust_server_certificate;
-  uint64_t connect_timeout_ns; /* 15 s; 0: no limit, where the string says 0 */
-  uint32_t packet_size;        /* 8,000; 512 to 32,767 */
+  aloft_text host_name_in_certificate; /* to verify in place of the host */
+  aloft_text server_certificate;       /* a file: the certificate to be equal to */
+  aloft_text ca_file;                  /* in place of the system's authorities */
+  uint64_t connect_timeout_ns;         /* 15 s; 0: no limit, where the string says 0 */
+  uint32_t packet_size;                /* 8,000; 512 to 32,767 */
 } alo_connection_string;
 
 /* Texts are views of `memory` (text.size bytes; it holds the password, so wipe it after use), but

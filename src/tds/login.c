@@ -12,18 +12,6 @@ enum {
   LOGIN_ERROR_LAST = 18499
 };
 
-struct alo_tds_login_state {
-  size_t size; /* allocated */
-  alo_connection_string settings;
-  alo_tds_frames frames;
-  size_t prelogin_size;
-  uint8_t prelogin[ALO_TDS_PRELOGIN_MAX];
-  bool refused; /* `failure` holds the server's error */
-  bool acknowledged;
-  size_t texts_size;
-  char texts[]; /* of the settings */
-};
-
 /* ---- credentials ---- */
 
 void alo_tds_login_forget(aloft_tds *tds) {
@@ -35,14 +23,18 @@ void alo_tds_login_forget(aloft_tds *tds) {
 
 void alo_tds_login_close(aloft_tds *tds) {
   alo_tds_login_forget(tds);
-  if (tds->login)
-    alo_heap_give(&tds->loop->heap, tds->login, tds->login->size);
+  if (!tds->login)
+    return;
+  alo_tls_close(tds->login->tls);
+  alo_tds_contexts_give(&tds->login->contexts);
+  alo_heap_give(&tds->loop->heap, tds->login, tds->login->size);
   tds->login = NULL;
 }
 
 /* ---- begin ---- */
 
-aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config) {
+aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config,
+                                const alo_tds_contexts *contexts) {
   size_t room = alo_tds_settings_room(config);
   size_t size = sizeof(alo_tds_login_state) + room;
   alo_tds_login_state *state = alo_heap_take(&tds->loop->heap, size);
@@ -51,7 +43,15 @@ aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config) 
   state->size = size;
   state->texts_size = room;
   tds->login = state;
-  return alo_tds_settings_read(config, state->texts, &state->settings, &tds->failure);
+  aloft_status status =
+      alo_tds_settings_read(config, state->texts, &state->settings, &tds->failure);
+  if (status != ALOFT_OK)
+    return status;
+  if (!contexts)
+    return alo_tds_contexts_open(&state->contexts, &tds->loop->heap, &state->settings,
+                                 &tds->failure);
+  state->contexts = alo_tds_contexts_hold(contexts);
+  return ALOFT_OK;
 }
 
 aloft_status alo_tds_login_dial(aloft_tds *tds) {
@@ -77,10 +77,16 @@ static void end_message(aloft_tds *tds) {
     alo_tds_connection_fail(tds, status, NULL, 0);
 }
 
+/* Under Strict it means nothing, for all is encrypted already. */
+static uint8_t encryption_of(const aloft_tds *tds) {
+  return tds->login->settings.encrypt == ALO_ENCRYPT_MANDATORY ? ALO_TDS_ENCRYPT_ON
+                                                               : ALO_TDS_ENCRYPT_OFF;
+}
+
 void alo_tds_prelogin_send(aloft_tds *tds) {
   const alo_tds_prelogin prelogin = {
       .version = {ALOFT_VERSION_MAJOR, ALOFT_VERSION_MINOR, 0, ALOFT_VERSION_PATCH},
-      .encryption = ALO_TDS_ENCRYPT_NOT_SUP,
+      .encryption = encryption_of(tds),
       .has_encryption = true};
   tds->phase = ALO_TDS_PRELOGIN_SENT;
   alo_tds_message_begin(&tds->writer, ALO_TDS_PRELOGIN, 0);
@@ -88,8 +94,7 @@ void alo_tds_prelogin_send(aloft_tds *tds) {
   end_message(tds);
 }
 
-/* The password follows only when the server agrees to the clear. */
-static void send_login(aloft_tds *tds) {
+void alo_tds_login_send(aloft_tds *tds) {
   const alo_connection_string *settings = &tds->login->settings;
   const alo_tds_login login = {.packet_size = settings->packet_size,
                                .host = settings->workstation,
@@ -108,6 +113,28 @@ static void send_login(aloft_tds *tds) {
   end_message(tds);
 }
 
+/* The password follows only when it is protected as the settings ask for. */
+static void agree(aloft_tds *tds, uint8_t server) {
+  switch (alo_tds_agree(encryption_of(tds), server)) {
+  case ALO_TDS_PLAIN:
+    alo_tds_login_send(tds);
+    return;
+  case ALO_TDS_LOGIN_ENCRYPTED:
+    alo_tds_handshake_begin(tds, true);
+    return;
+  case ALO_TDS_ALL_ENCRYPTED:
+    alo_tds_handshake_begin(tds, false);
+    return;
+  case ALO_TDS_NO_AGREEMENT:
+    alo_tds_connection_fail(tds, ALOFT_ENCRYPTION,
+                            "the server cannot encrypt, and encryption is asked for (it is the "
+                            "default): no credential was sent; give it a certificate, or on a "
+                            "trusted network set Encrypt=Optional",
+                            0);
+    return;
+  }
+}
+
 static void take_prelogin(aloft_tds *tds) {
   const alo_tds_login_state *state = tds->login;
   alo_tds_prelogin prelogin;
@@ -115,14 +142,10 @@ static void take_prelogin(aloft_tds *tds) {
       alo_tds_parse_prelogin((aloft_bytes){state->prelogin, state->prelogin_size}, &prelogin);
   if (wrong)
     alo_tds_connection_fail(tds, ALOFT_PROTOCOL, wrong, 0);
-  else if (prelogin.has_encryption && prelogin.encryption != ALO_TDS_ENCRYPT_NOT_SUP)
-    alo_tds_connection_fail(
-        tds, ALOFT_ENCRYPTION,
-        "the server wants the login encrypted, which this build of Aloft cannot do: no "
-        "credential was sent",
-        0);
+  else if (state->settings.encrypt == ALO_ENCRYPT_STRICT)
+    alo_tds_login_send(tds);
   else
-    send_login(tds);
+    agree(tds, prelogin.has_encryption ? prelogin.encryption : ALO_TDS_ENCRYPT_NOT_SUP);
 }
 
 static bool gather_prelogin(alo_tds_login_state *state, aloft_bytes piece) {
@@ -250,21 +273,46 @@ void alo_tds_login_read(aloft_tds *tds) {
   }
 }
 
+static void fail_dialling(aloft_tds *tds) {
+  const alo_connection_string *settings = &tds->login->settings;
+  aloft_status status = tds->stream.failed;
+  alo_tds_detail_format(&tds->failure, status, "%.*s, port %u: %s", ALOFT_PRINT(settings->host),
+                        (unsigned)settings->port, aloft_status_meaning(status));
+  tds->failure.error.system = tds->stream.error;
+  alo_tds_connection_fail_filled(tds, status);
+}
+
+/* What TLS found wrong, under Strict. */
+static void fail_securing(aloft_tds *tds) {
+  const char *failure = alo_stream_failure(&tds->stream);
+  alo_tds_connection_fail(tds, ALOFT_ENCRYPTION,
+                          failure ? failure
+                                  : "the server ended the connection instead of a TLS handshake: "
+                                    "Encrypt=Strict needs SQL Server 2022 or later",
+                          tds->stream.error);
+}
+
+static const char *why_ended(const aloft_tds *tds) {
+  const char *failure = alo_stream_failure(&tds->stream);
+  if (failure)
+    return failure;
+  return tds->phase == ALO_TDS_PRELOGIN_SENT
+             ? "the server ended the connection without an answer to PRELOGIN: one that takes only "
+               "TDS 8.0 wants Encrypt=Strict"
+             : "the server ended the connection during login";
+}
+
 void alo_tds_login_ended(aloft_tds *tds) {
-  const alo_stream *stream = &tds->stream;
-  if (tds->login->refused) {
+  if (tds->login->refused)
     fail_refused(tds);
-  } else if (tds->phase == ALO_TDS_DIALLING) {
-    const alo_connection_string *settings = &tds->login->settings;
-    alo_tds_detail_format(&tds->failure, stream->failed, "%.*s, port %u: %s",
-                          ALOFT_PRINT(settings->host), (unsigned)settings->port,
-                          aloft_status_meaning(stream->failed));
-    tds->failure.error.system = stream->error;
-    alo_tds_connection_fail_filled(tds, stream->failed);
-  } else if (stream->failed == ALOFT_NO_MEMORY) {
+  else if (tds->stream.failed == ALOFT_NO_MEMORY)
     alo_tds_connection_fail(tds, ALOFT_NO_MEMORY, NULL, 0);
-  } else {
-    alo_tds_connection_fail(tds, ALOFT_CONNECT, "the server ended the connection during login",
-                            stream->error);
-  }
+  else if (tds->phase == ALO_TDS_DIALLING)
+    fail_dialling(tds);
+  else if (tds->phase == ALO_TDS_SECURING)
+    fail_securing(tds);
+  else if (tds->phase == ALO_TDS_HANDSHAKE)
+    alo_tds_handshake_ended(tds);
+  else
+    alo_tds_connection_fail(tds, ALOFT_CONNECT, why_ended(tds), tds->stream.error);
 }

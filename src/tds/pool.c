@@ -26,6 +26,7 @@ struct aloft_tds_pool {
   aloft_item end; /* frees the pool */
   bool closing;
   aloft_tds_config config; /* its texts lie in `texts` */
+  alo_tds_contexts contexts;
   char *texts;
   size_t texts_size, texts_used;
   slot *slots, *empty, *idle; /* the last one given back is the first taken */
@@ -115,7 +116,8 @@ static void opened(aloft_op *op, aloft_status status);
 static aloft_status open_one(aloft_tds_pool *pool) {
   slot *place = pool->empty;
   place->opening = (aloft_op){.done = opened};
-  aloft_status status = aloft_tds_open(&place->tds, pool->loop, &pool->config, &place->opening);
+  aloft_status status =
+      alo_tds_open(&place->tds, pool->loop, &pool->config, &place->opening, &pool->contexts);
   if (status != ALOFT_OK)
     return status;
   pop(&pool->empty);
@@ -238,6 +240,7 @@ static void release(aloft_tds_pool *pool) {
   const aloft_allocator *heap = &pool->loop->heap;
   if (pool->texts)
     alo_tds_wipe(pool->texts, pool->texts_size);
+  alo_tds_contexts_give(&pool->contexts);
   alo_heap_give(heap, pool->texts, pool->texts_size);
   alo_heap_give(heap, pool->slots, pool->slots_max * sizeof *pool->slots);
   alo_heap_give(heap, pool, sizeof *pool);
@@ -306,13 +309,16 @@ static void keep_text(aloft_tds_pool *pool, aloft_text *text) {
 static bool keep_config(aloft_tds_pool *pool, const aloft_tds_config *config) {
   aloft_tds_config *own = &pool->config;
   *own = *config;
-  pool->texts_size = own->connection_string.size + own->user.size + own->password.size + 1;
+  pool->texts_size = alo_tds_settings_room(own);
   pool->texts = alo_heap_take(&pool->loop->heap, pool->texts_size);
   if (!pool->texts)
     return false;
   keep_text(pool, &own->connection_string);
   keep_text(pool, &own->user);
   keep_text(pool, &own->password);
+  keep_text(pool, &own->host_name_in_certificate);
+  keep_text(pool, &own->server_certificate);
+  keep_text(pool, &own->ca_file);
   return true;
 }
 
@@ -327,18 +333,26 @@ static bool make_slots(aloft_tds_pool *pool) {
   return true;
 }
 
+/* Both structs may be of an older version: what follows the connection's then lies nearer. */
 static bool import_config(aloft_tds_pool_config *own, const aloft_tds_pool_config *config) {
+  const size_t before = offsetof(aloft_tds_pool_config, connection);
+  const size_t after = sizeof *own - offsetof(aloft_tds_pool_config, connections_max);
   memset(own, 0, sizeof *own);
-  if (!config || config->size < offsetof(aloft_tds_pool_config, connections_max) ||
-      config->size > sizeof *own || config->connection.size > sizeof own->connection ||
-      config->connection.size < sizeof config->connection.size)
+  if (!config || config->size < before + sizeof own->connection.size)
     return false;
-  memcpy(own, config, config->size);
+  size_t size = config->connection.size;
+  if (size < sizeof size || size > sizeof own->connection || config->size < before + size ||
+      config->size > before + size + after)
+    return false;
+  own->size = sizeof *own;
+  memcpy(&own->connection, &config->connection, size);
+  memcpy(&own->connections_max, (const char *)config + before + size, config->size - before - size);
   return true;
 }
 
-/* A wrong connection string is told now, not by the first acquisition. */
-static aloft_status check_config(aloft_loop *loop, const aloft_tds_config *config) {
+/* A wrong connection string or file is told now, not by the first acquisition. */
+static aloft_status check_config(aloft_loop *loop, const aloft_tds_config *config,
+                                 alo_tds_contexts *contexts) {
   alo_connection_string settings;
   alo_tds_detail detail = {0};
   size_t size = alo_tds_settings_room(config);
@@ -347,6 +361,8 @@ static aloft_status check_config(aloft_loop *loop, const aloft_tds_config *confi
     return alo_loop_refuse(loop, ALOFT_NO_MEMORY, NULL)->status;
   alo_tds_detail_init(&detail, &loop->heap);
   aloft_status status = alo_tds_settings_read(config, memory, &settings, &detail);
+  if (status == ALOFT_OK)
+    status = alo_tds_contexts_open(contexts, &loop->heap, &settings, &detail);
   if (status != ALOFT_OK)
     alo_loop_refuse(loop, status, &detail.error);
   alo_tds_detail_fini(&detail);
@@ -355,11 +371,15 @@ static aloft_status check_config(aloft_loop *loop, const aloft_tds_config *confi
   return status;
 }
 
+/* Takes the contexts, also when it fails. */
 static aloft_status build(aloft_tds_pool **made, aloft_loop *loop,
-                          const aloft_tds_pool_config *config) {
+                          const aloft_tds_pool_config *config, alo_tds_contexts *contexts) {
   aloft_tds_pool *pool = alo_heap_take(&loop->heap, sizeof *pool);
-  if (!pool)
+  if (!pool) {
+    alo_tds_contexts_give(contexts);
     return ALOFT_NO_MEMORY;
+  }
+  pool->contexts = *contexts;
   pool->ops = &loop->ops;
   pool->acquire_kind = (alo_op_kind){{alo_op_run}, stop_waiting, pool->ops};
   pool->close_kind = (alo_op_kind){{alo_op_run}, let_go, pool->ops};
@@ -379,14 +399,17 @@ static aloft_status build(aloft_tds_pool **made, aloft_loop *loop,
 aloft_status aloft_tds_pool_open(aloft_tds_pool **pool, aloft_loop *loop,
                                  const aloft_tds_pool_config *config) {
   aloft_tds_pool_config own;
+  alo_tds_contexts contexts = {NULL, NULL};
   aloft_status status = loop->closing                 ? ALOFT_CLOSED
                         : import_config(&own, config) ? ALOFT_OK
                                                       : ALOFT_ARGUMENT;
   if (status == ALOFT_OK) {
-    status = check_config(loop, &own.connection);
-    if (status != ALOFT_OK)
+    status = check_config(loop, &own.connection, &contexts);
+    if (status != ALOFT_OK) {
+      alo_tds_contexts_give(&contexts);
       return status;
-    status = build(pool, loop, &own);
+    }
+    status = build(pool, loop, &own, &contexts);
   }
   if (status != ALOFT_OK)
     alo_loop_refuse(loop, status, NULL);

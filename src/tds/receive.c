@@ -93,9 +93,13 @@ void alo_tds_receive(aloft_tds *tds) {
     return;
   switch (tds->phase) {
   case ALO_TDS_DIALLING:
+  case ALO_TDS_SECURING:
     return;
   case ALO_TDS_PRELOGIN_SENT:
     alo_tds_prelogin_read(tds);
+    return;
+  case ALO_TDS_HANDSHAKE:
+    alo_tds_handshake_read(tds);
     return;
   case ALO_TDS_LOGIN_SENT:
     alo_tds_login_read(tds);

@@ -33,10 +33,6 @@ static aloft_status check_settings(alo_tds_detail *detail, const alo_connection_
                 {"application name", settings->application},
                 {"workstation id", settings->workstation},
                 {"language", settings->language}};
-  if (settings->encrypt != ALO_ENCRYPT_OPTIONAL)
-    return refuse(detail, ALOFT_ENCRYPTION,
-                  "this build of Aloft cannot encrypt, and encryption is asked for (it is the "
-                  "default): Encrypt=Optional connects in the clear, for trusted networks only");
   if (!settings->host.size)
     return refuse(detail, ALOFT_ARGUMENT, "the connection string names no Server");
   aloft_status status = ALOFT_OK;
@@ -56,7 +52,20 @@ static char *replace(aloft_text *text, aloft_text own, char *memory) {
 }
 
 size_t alo_tds_settings_room(const aloft_tds_config *config) {
-  return config->connection_string.size + config->user.size + config->password.size + 1;
+  return config->connection_string.size + config->user.size + config->password.size +
+         config->host_name_in_certificate.size + config->server_certificate.size +
+         config->ca_file.size + 1;
+}
+
+/* The files' names come from two places: here they are all known. */
+static aloft_status check_names(alo_tds_detail *detail, const alo_connection_string *settings) {
+  const aloft_text names[] = {settings->host_name_in_certificate, settings->server_certificate,
+                              settings->ca_file};
+  for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
+    if (names[at].size && memchr(names[at].data, 0, names[at].size))
+      return refuse(detail, ALOFT_ARGUMENT, "the name of a certificate or its file holds a NUL");
+  }
+  return ALOFT_OK;
 }
 
 aloft_status alo_tds_settings_read(const aloft_tds_config *config, char *memory,
@@ -69,10 +78,14 @@ aloft_status alo_tds_settings_read(const aloft_tds_config *config, char *memory,
   if (status != ALOFT_OK)
     return refuse(detail, status, error);
   memory = replace(&settings->user, config->user, memory + string.size);
-  replace(&settings->password, config->password, memory);
+  memory = replace(&settings->password, config->password, memory);
+  memory = replace(&settings->host_name_in_certificate, config->host_name_in_certificate, memory);
+  memory = replace(&settings->server_certificate, config->server_certificate, memory);
+  replace(&settings->ca_file, config->ca_file, memory);
   if (!settings->application.data)
     settings->application = ALOFT_TEXT("Aloft");
   if (config->connect_timeout_ns)
     settings->connect_timeout_ns = config->connect_timeout_ns;
-  return check_settings(detail, settings);
+  status = check_names(detail, settings);
+  return status == ALOFT_OK ? check_settings(detail, settings) : status;
 }

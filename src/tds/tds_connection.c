@@ -14,6 +14,9 @@ static const char *what_was_late(const aloft_tds *tds) {
   switch (tds->phase) {
   case ALO_TDS_DIALLING:
     return "the server's address was not reached within the time to connect";
+  case ALO_TDS_SECURING:
+  case ALO_TDS_HANDSHAKE:
+    return "the TLS handshake was not complete within the time to connect";
   case ALO_TDS_PRELOGIN_SENT:
     return "the server did not answer PRELOGIN within the time to connect";
   case ALO_TDS_LOGIN_SENT:
@@ -191,24 +194,34 @@ static void stream_ended(aloft_tds *tds) {
     alo_tds_connection_fail_filled(tds, ALOFT_LOST);
     return;
   }
+  const char *failure =
+      stream->failed == ALOFT_OK ? "the server closed the connection" : alo_stream_failure(stream);
   alo_tds_connection_fail(tds, stream->failed == ALOFT_NO_MEMORY ? ALOFT_NO_MEMORY : ALOFT_LOST,
-                          stream->failed == ALOFT_OK ? "the server closed the connection" : NULL,
-                          stream->error);
+                          failure, stream->error);
+}
+
+static void begin_login(aloft_tds *tds) {
+  if (tds->login->settings.encrypt == ALO_ENCRYPT_STRICT)
+    alo_tds_secure_first(tds);
+  else
+    alo_tds_prelogin_send(tds);
 }
 
 static void stream_event(alo_stream *stream, alo_stream_event event) {
   aloft_tds *tds = ALOFT_CONTAINER(stream, aloft_tds, stream);
   switch (event) {
   case ALO_STREAM_CONNECTED:
-    alo_tds_prelogin_send(tds);
+    begin_login(tds);
     break;
   case ALO_STREAM_SECURED:
+    alo_tds_prelogin_send(tds);
     break;
   case ALO_STREAM_READABLE:
     alo_tds_receive(tds);
     break;
   case ALO_STREAM_DRAINED:
     alo_tds_login_forget(tds);
+    alo_tds_login_written(tds);
     break;
   case ALO_STREAM_ENDED:
     stream_ended(tds);
@@ -254,7 +267,8 @@ static size_t with_headers(size_t size) {
   return size > SIZE_MAX - extra ? SIZE_MAX : size + extra;
 }
 
-static aloft_status build(aloft_tds *tds, const aloft_tds_config *config) {
+static aloft_status build(aloft_tds *tds, const aloft_tds_config *config,
+                          const alo_tds_contexts *contexts) {
   const aloft_allocator *heap = &tds->loop->heap;
   size_t tx_max = with_headers(tds->tx_bytes_max);
   alo_stream_init(&tds->stream, tds->loop, tx_max);
@@ -265,7 +279,7 @@ static aloft_status build(aloft_tds *tds, const aloft_tds_config *config) {
   alo_tds_detail_init(&tds->failure, heap);
   alo_tds_detail_init(&tds->detail, heap);
   alo_tds_detail_init(&tds->refusal, heap);
-  aloft_status status = alo_tds_login_open(tds, config);
+  aloft_status status = alo_tds_login_open(tds, config, contexts);
   if (status != ALOFT_OK)
     return status;
   alo_tds_limits limits = {.columns_max = config->columns_max, .value_max = config->value_max};
@@ -279,8 +293,8 @@ static aloft_status refuse_open(aloft_loop *loop, aloft_op *op, aloft_status sta
   return op ? alo_op_refuse(op, status, kept) : status;
 }
 
-aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_config *config,
-                            aloft_op *op) {
+aloft_status alo_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_config *config,
+                          aloft_op *op, const alo_tds_contexts *contexts) {
   aloft_tds_config own;
   aloft_status status = op ? alo_op_check(&loop->ops, op) : ALOFT_OK;
   if (status != ALOFT_OK)
@@ -298,7 +312,7 @@ aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_
   alo_tds_query_init(tds);
   tds->loop = loop;
   configure(tds, &own);
-  status = build(tds, &own);
+  status = build(tds, &own, contexts);
   if (status != ALOFT_OK) {
     refuse_open(loop, op, status, tds->failure.error.status == status ? &tds->failure.error : NULL);
     release(tds);
@@ -311,6 +325,11 @@ aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_
   tds->opening = op;
   *made = tds;
   return ALOFT_OK;
+}
+
+aloft_status aloft_tds_open(aloft_tds **made, aloft_loop *loop, const aloft_tds_config *config,
+                            aloft_op *op) {
+  return alo_tds_open(made, loop, config, op, NULL);
 }
 
 /* ---- info ---- */

@@ -3,6 +3,7 @@
  * tds_connection.c  life: open, fail, close; what the stream tells
  * settings.c        what a connect needs, from the connection string
  * receive.c         bytes from the stream to the reader, and whom they are for
+ * encryption.c      TLS: from the settings to a stream that is encrypted
  * login.c           PRELOGIN, LOGIN7 and the answer to it
  * session.c         what ENVCHANGE tells of the session
  * query.c           queries: started, waiting, sent, finished
@@ -42,7 +43,9 @@ enum {
 
 typedef enum alo_tds_phase {
   ALO_TDS_DIALLING,
+  ALO_TDS_SECURING, /* Encrypt=Strict: TLS before anything else */
   ALO_TDS_PRELOGIN_SENT,
+  ALO_TDS_HANDSHAKE, /* TLS inside PRELOGIN packets */
   ALO_TDS_LOGIN_SENT,
   ALO_TDS_LOGGED_IN,
   ALO_TDS_DEAD /* `failed` says why; an answer that has arrived whole may still be read */
@@ -68,7 +71,26 @@ typedef struct alo_tds_misuse {
   const char *what; /* a constant */
 } alo_tds_misuse;
 
-typedef struct alo_tds_login_state alo_tds_login_state;
+/* What sessions are made of, from the settings; NULL: not wanted. */
+typedef struct alo_tds_contexts {
+  alo_tls_context *all;   /* everything is encrypted */
+  alo_tls_context *login; /* Encrypt=Optional: the login alone */
+} alo_tds_contexts;
+
+typedef struct alo_tds_login_state {
+  size_t size; /* allocated */
+  alo_connection_string settings;
+  alo_tds_contexts contexts;
+  alo_tls *tls; /* while its handshake is wrapped */
+  bool login_only;
+  alo_tds_frames frames;
+  size_t prelogin_size;
+  uint8_t prelogin[ALO_TDS_PRELOGIN_MAX];
+  bool refused; /* `failure` holds the server's error */
+  bool acknowledged;
+  size_t texts_size;
+  char texts[]; /* of the settings */
+} alo_tds_login_state;
 
 struct aloft_tds {
   alo_ops *ops;
@@ -142,6 +164,9 @@ static inline bool alo_tds_flying(const aloft_tds_query *query) {
 
 /* ---- connection.c ---- */
 
+/* aloft_tds_open, with contexts that a pool's connections share; NULL: its own. */
+aloft_status alo_tds_open(aloft_tds **tds, aloft_loop *loop, const aloft_tds_config *config,
+                          aloft_op *op, const alo_tds_contexts *contexts);
 /* The connection is dead from now on, with this status and text (a constant or NULL), errno or 0;
  * all its operations are finished. The second failure finds nothing to do. */
 void alo_tds_connection_fail(aloft_tds *tds, aloft_status status, const char *text, int system);
@@ -175,15 +200,36 @@ size_t alo_tds_settings_room(const aloft_tds_config *config);
 aloft_status alo_tds_settings_read(const aloft_tds_config *config, char *memory,
                                    alo_connection_string *settings, alo_tds_detail *detail);
 
+/* ---- encryption.c ---- */
+
+/* From the settings, whose files are read. On an error `detail` says what is wrong. Give in every
+ * case. */
+aloft_status alo_tds_contexts_open(alo_tds_contexts *contexts, const aloft_allocator *heap,
+                                   const alo_connection_string *settings, alo_tds_detail *detail);
+alo_tds_contexts alo_tds_contexts_hold(const alo_tds_contexts *contexts);
+void alo_tds_contexts_give(alo_tds_contexts *contexts);
+/* The stream is connected, and TLS comes before anything else. */
+void alo_tds_secure_first(aloft_tds *tds);
+/* The server has agreed to TLS, for all or for the login alone: LOGIN7 follows the handshake. */
+void alo_tds_handshake_begin(aloft_tds *tds, bool login_only);
+void alo_tds_handshake_read(aloft_tds *tds);
+/* The stream has ended meanwhile. */
+void alo_tds_handshake_ended(aloft_tds *tds);
+/* LOGIN7 has left: when it alone was to be encrypted, the rest is plain. */
+void alo_tds_login_written(aloft_tds *tds);
+
 /* ---- login.c ---- */
 
-/* Reads the settings and keeps them until login is over. On an error `failure` says what is wrong.
- */
-aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config);
+/* Reads the settings and keeps them until login is over; `contexts` are the pool's, NULL: they are
+ * made. On an error `failure` says what is wrong. */
+aloft_status alo_tds_login_open(aloft_tds *tds, const aloft_tds_config *config,
+                                const alo_tds_contexts *contexts);
 /* Begins to connect, within the configured time. */
 aloft_status alo_tds_login_dial(aloft_tds *tds);
 void alo_tds_prelogin_send(aloft_tds *tds);
 void alo_tds_prelogin_read(aloft_tds *tds);
+/* LOGIN7: whatever was to be encrypted is. */
+void alo_tds_login_send(aloft_tds *tds);
 void alo_tds_login_read(aloft_tds *tds);
 /* Wipes the credentials, also in output that has been written. */
 void alo_tds_login_forget(aloft_tds *tds);

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -15,7 +16,9 @@
 #include "driver_sim.h"
 #include "harness_heap.h"
 #include "heap.h"
+#include "tds_request.h"
 #include "tds_server.h"
+#include "tls_files.h"
 
 /* ---- the world ---- */
 
@@ -33,6 +36,37 @@ enum { TURNS_MAX = 200000 };
 /* What must hold whenever a `done` runs: not inside a start, not inside another. */
 static unsigned starting, completing;
 
+/* ---- TLS: ALOFT_TEST_TLS is optional, mandatory or strict; without it all is plain ---- */
+
+static tls_files world_files;
+
+static inline void drop_world_files(void) {
+  tls_files_drop(&world_files);
+}
+
+/* One certificate for the whole process. */
+static inline const tls_files *world_certificate(void) {
+  if (!world_files.text_size) {
+    tls_files_make(&world_files, NULL);
+    atexit(drop_world_files);
+  }
+  return &world_files;
+}
+
+/* The server encrypts, and the client as `encrypt` says, which trusts it. */
+static inline void world_encrypt(world *w, const char *encrypt) {
+  bool strict = strcmp(encrypt, "strict") == 0, optional = strcmp(encrypt, "optional") == 0;
+  const tls_files *files = world_certificate();
+  w->server.tls =
+      tls_files_server(files, &alo_heap_default, strict ? 0 : 12, strict ? "tds/8.0" : NULL);
+  w->server.tls_first = strict;
+  w->server.encryption = optional ? ALO_TDS_ENCRYPT_OFF : ALO_TDS_ENCRYPT_ON;
+  snprintf(w->string, sizeof w->string,
+           "Server=tcp:127.0.0.1,%u;User Id=someone;Password=Sesame77;Encrypt=%s;CA File=%s",
+           (unsigned)w->server.port, encrypt, files->certificate);
+  w->config.connection_string = aloft_text_of(w->string);
+}
+
 static inline void world_open_on(world *w, const aloft_allocator *heap, alo_driver *driver) {
   const aloft_loop_config config = {.size = sizeof config, .allocator = heap, .block_size = 4096};
   memset(w, 0, sizeof *w);
@@ -49,6 +83,8 @@ static inline void world_open_on(world *w, const aloft_allocator *heap, alo_driv
            (unsigned)w->server.port);
   w->config =
       (aloft_tds_config){.size = sizeof w->config, .connection_string = aloft_text_of(w->string)};
+  if (getenv("ALOFT_TEST_TLS"))
+    world_encrypt(w, getenv("ALOFT_TEST_TLS"));
 }
 
 static inline void world_open_with(world *w, const aloft_allocator *heap, uint64_t seed,
@@ -66,6 +102,7 @@ static inline void world_close(world *w) {
     return;
   tds_server_close(&w->server);
   aloft_loop_close(w->loop);
+  alo_tls_context_give(w->server.tls);
 }
 
 static inline void turn(world *w) {

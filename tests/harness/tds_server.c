@@ -24,6 +24,8 @@ typedef struct tds_session {
   struct tds_session *next;
   tds_server *server;
   alo_stream stream;
+  alo_tls *tls; /* while its handshake is wrapped */
+  bool login_only;
   alo_tds_frames frames;
   bool in_message, reset, gone, closing;
   uint32_t packet_size;
@@ -324,6 +326,66 @@ static void answer_request(tds_session *session, const request *asked) {
   session->reset = false;
 }
 
+/* ---- TLS ---- */
+
+static void open_tls(tds_session *session, alo_tls **tls) {
+  assert_int_equal(alo_tls_open(tls, session->server->tls, &session->server->loop->blocks, NULL),
+                   ALOFT_OK);
+}
+
+static void send_wrapped(tds_session *session) {
+  alo_tds_writer writer;
+  alo_buffer *out = &session->tls->out;
+  size_t size = alo_buffer_size(out);
+  if (size == 0)
+    return;
+  unsigned wrap = session->server->wrap_size;
+  session->answer.begin = session->answer.end = 0;
+  alo_tds_writer_init(&writer, &session->answer, wrap ? ALO_TDS_HEADER_SIZE + wrap : 4096);
+  alo_tds_message_begin(&writer, ALO_TDS_PRELOGIN, 0);
+  alo_tds_put(&writer, out->data + out->begin, size);
+  assert_int_equal(alo_tds_message_end(&writer), ALOFT_OK);
+  alo_tls_sent(session->tls, size);
+  send_held(session, SIZE_MAX);
+}
+
+static void talk_nonsense(tds_session *session) {
+  alo_tds_writer writer;
+  begin(session, &writer);
+  alo_tds_put(&writer, session->server->nonsense, strlen(session->server->nonsense));
+  if (alo_tds_message_end(&writer) == ALOFT_OK)
+    send_held(session, SIZE_MAX);
+}
+
+static void shake_hands(tds_session *session, aloft_bytes piece) {
+  if (session->server->nonsense)
+    talk_nonsense(session);
+  if (session->server->stalls || session->server->nonsense)
+    return;
+  assert_true(alo_tls_feed(session->tls, piece.data, piece.size));
+  aloft_status status = alo_tls_handshake(session->tls);
+  send_wrapped(session);
+  if (status == ALOFT_PENDING)
+    return;
+  if (status != ALOFT_OK || session->gone) {
+    session->closing = true;
+    session->stream.want_drained = true;
+    alo_stream_send(&session->stream);
+    return;
+  }
+  session->server->handshakes++;
+  assert_int_equal(session->frames.left, 0);
+  memset(&session->frames, 0, sizeof session->frames);
+  session->in_message = false;
+}
+
+/* What was unwrapped has been let go of. */
+static void secure(tds_session *session) {
+  alo_tls *tls = session->tls;
+  session->tls = NULL;
+  assert_int_equal(alo_stream_secure(&session->stream, tls), ALOFT_OK);
+}
+
 /* ---- messages ---- */
 
 static aloft_bytes payload_of(const tds_session *session) {
@@ -334,12 +396,19 @@ static aloft_bytes payload_of(const tds_session *session) {
 static void answer_prelogin(tds_session *session) {
   alo_tds_writer writer;
   begin(session, &writer);
-  alo_tds_prelogin prelogin = {.version = {16, 0, 3, 0xE8},
-                               .encryption = session->server->encryption,
-                               .has_encryption = true};
+  alo_tds_prelogin asked, prelogin = {.version = {16, 0, 3, 0xE8},
+                                      .encryption = session->server->encryption,
+                                      .has_encryption = true};
+  assert_null(alo_tds_parse_prelogin(payload_of(session), &asked));
   alo_tds_put_prelogin(&writer, &prelogin, true);
   if (alo_tds_message_end(&writer) == ALOFT_OK && !session->server->mute)
     send_held(session, SIZE_MAX);
+  alo_tds_protection agreed = alo_tds_agree(asked.encryption, prelogin.encryption);
+  if (session->gone || session->stream.tls || !session->server->tls)
+    return;
+  session->login_only = agreed == ALO_TDS_LOGIN_ENCRYPTED;
+  if (session->login_only || agreed == ALO_TDS_ALL_ENCRYPTED)
+    open_tls(session, &session->tls);
 }
 
 static void put_padding(alo_tds_writer *writer, unsigned size) {
@@ -369,7 +438,10 @@ static void grant(tds_session *session, alo_tds_writer *writer, uint32_t packet_
 }
 
 static void answer_login(tds_session *session) {
-  const tds_server *server = session->server;
+  tds_server *server = session->server;
+  server->secret_in_clear = server->secret_in_clear || !session->stream.tls;
+  if (session->login_only)
+    assert_int_equal(alo_stream_unsecure(&session->stream), ALOFT_OK);
   alo_tds_login login;
   const char *unsupported;
   aloft_bytes payload = payload_of(session);
@@ -495,13 +567,21 @@ static void note_packet(tds_session *session) {
   }
 }
 
-static void read_block(tds_session *session, aloft_bytes input) {
+/* Stops where a wrapped handshake is over: what follows is encrypted. */
+static void read_block(tds_session *session, aloft_bytes *input) {
   aloft_bytes piece;
   for (;;) {
-    alo_tds_frame frame = alo_tds_frames_next(&session->frames, &input, &piece);
-    if (frame == ALO_TDS_FRAME_NEED || session->gone)
+    alo_tds_frame frame = alo_tds_frames_next(&session->frames, input, &piece);
+    if (frame == ALO_TDS_FRAME_NEED || session->gone || session->closing)
       return;
     assert_int_not_equal(frame, ALO_TDS_FRAME_BROKEN);
+    if (session->tls) {
+      if (frame == ALO_TDS_FRAME_PAYLOAD)
+        shake_hands(session, piece);
+      if (session->tls->established)
+        return;
+      continue;
+    }
     note_packet(session);
     if (frame == ALO_TDS_FRAME_PAYLOAD) {
       if (alo_buffer_append(&session->payload, piece.data, piece.size) != ALOFT_OK)
@@ -514,18 +594,42 @@ static void read_block(tds_session *session, aloft_bytes input) {
   }
 }
 
-static void stream_event(alo_stream *stream, alo_stream_event event) {
-  tds_session *session = ALOFT_CONTAINER(stream, tds_session, stream);
-  if (event == ALO_STREAM_ENDED || event == ALO_STREAM_DRAINED) {
-    end_session(session);
-    return;
-  }
+static void read_all(tds_session *session) {
+  alo_stream *stream = &session->stream;
   while (stream->rx.size) {
     const alo_block *block = stream->rx.first;
-    size_t size = block->end - block->begin;
-    read_block(session, (aloft_bytes){block->data + block->begin, size});
-    alo_stream_drop(stream, size);
+    aloft_bytes input = {block->data + block->begin, block->end - block->begin};
+    size_t before = input.size;
+    read_block(session, &input);
+    bool stopped = session->gone || session->closing;
+    alo_stream_drop(stream, stopped ? before : before - input.size);
+    if (!stopped && session->tls && session->tls->established)
+      secure(session);
   }
+}
+
+static void stream_event(alo_stream *stream, alo_stream_event event) {
+  tds_session *session = ALOFT_CONTAINER(stream, tds_session, stream);
+  switch (event) {
+  case ALO_STREAM_CONNECTED:
+    break;
+  case ALO_STREAM_SECURED:
+    session->server->handshakes++;
+    break;
+  case ALO_STREAM_READABLE:
+    read_all(session);
+    break;
+  case ALO_STREAM_DRAINED:
+  case ALO_STREAM_ENDED:
+    end_session(session);
+    break;
+  }
+}
+
+static void begin_with_tls(tds_session *session) {
+  alo_tls *tls;
+  open_tls(session, &tls);
+  assert_int_equal(alo_stream_secure(&session->stream, tls), ALOFT_OK);
 }
 
 static bool accept_one(tds_server *server) {
@@ -546,6 +650,8 @@ static bool accept_one(tds_server *server) {
   server->accepted++;
   session->next = server->sessions;
   server->sessions = session;
+  if (server->tls_first)
+    begin_with_tls(session);
   return true;
 }
 
@@ -579,6 +685,7 @@ void tds_server_close(tds_server *server) {
     tds_session *session = server->sessions;
     server->sessions = session->next;
     alo_stream_fini(&session->stream);
+    alo_tls_close(session->tls);
     alo_buffer_fini(&session->payload);
     alo_buffer_fini(&session->answer);
     free(session);

@@ -30,6 +30,7 @@
 #define HARNESS_TDS_SERVER_H
 
 #include "loop.h"
+#include "tls.h"
 
 struct tds_session;
 
@@ -41,16 +42,23 @@ typedef struct tds_server {
   struct tds_session *sessions;
 
   /* how it behaves: set at any time */
-  uint8_t encryption; /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
-  int login_error;    /* an error of this number in place of LOGINACK */
-  bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
-  unsigned padding;   /* characters of one more INFO in the answer to LOGIN7; at most 2,000 */
-  bool mute;          /* PRELOGIN is not answered */
-  uint64_t kill_at;   /* closes the connection after so many bytes of all; 0: never */
-  uint64_t spoil_at;  /* this byte of all, counted from 1, is changed; 0: none */
-  uint8_t spoil_with; /* by exclusive or */
+  uint8_t encryption;   /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
+  int login_error;      /* an error of this number in place of LOGINACK */
+  bool route;           /* ENVCHANGE 20 in the answer to LOGIN7 */
+  unsigned padding;     /* characters of one more INFO in the answer to LOGIN7; at most 2,000 */
+  bool mute;            /* PRELOGIN is not answered */
+  alo_tls_context *tls; /* [op: until close] of the server; NULL: it cannot encrypt */
+  bool tls_first;       /* begins with TLS, as TDS 8.0 has it */
+  const char *nonsense; /* answers the wrapped handshake, wrapped too */
+  bool stalls;          /* the wrapped handshake is not answered */
+  unsigned wrap_size;   /* bytes of the handshake in one packet; 0: as many as fit */
+  uint64_t kill_at;     /* closes the connection after so many bytes of all; 0: never */
+  uint64_t spoil_at;    /* this byte of all, counted from 1, is changed; 0: none */
+  uint8_t spoil_with;   /* by exclusive or */
 
   /* what it saw */
+  unsigned handshakes;  /* complete */
+  bool secret_in_clear; /* LOGIN7 came unencrypted */
   unsigned accepted, logins, requests, attentions, ignored, resets, ended;
   uint64_t sent;
   size_t last_sql_size;

@@ -215,6 +215,21 @@ static void test_encrypt(void **state) {
   }
 }
 
+static bool is(aloft_text text, const char *wanted) {
+  return text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0;
+}
+
+static void test_certificates(void **state) {
+  (void)state;
+  struct parsed parsed = parse("HostNameInCertificate=db.example.org;Server Certificate='/a b.pem';"
+                               "CAFile=x;CA File=/etc/ca.pem");
+  assert_int_equal(parsed.status, ALOFT_OK);
+  assert_true(is(parsed.settings.host_name_in_certificate, "db.example.org"));
+  assert_true(is(parsed.settings.server_certificate, "/a b.pem"));
+  assert_true(is(parsed.settings.ca_file, "/etc/ca.pem"));
+  guard_give(&parsed.memory);
+}
+
 static void test_numbers(void **state) {
   (void)state;
   struct parsed parsed = parse("Connection Timeout=0;Packet Size=32767");
@@ -314,8 +329,7 @@ static void test_keywords_that_are_refused(void **state) {
       {"Command Timeout=30", 1, "Command Timeout is not supported"},
       {"Load Balance Timeout=1", 1, "Load Balance Timeout is not supported"},
       {"Enlist=true", 1, "Enlist is not supported"},
-      {"HostNameInCertificate=a", 1, "HostNameInCertificate is not supported"},
-      {"ServerCertificate=a", 1, "ServerCertificate is not supported"},
+      {"ClientCertificate=a", 1, "ClientCertificate is not supported"},
       {"Authentication=ActiveDirectoryDefault", 1, "Authentication is not supported"},
       {"Column Encryption Setting=Enabled", 1, "Column Encryption Setting is not supported"},
       {"AttachDbFilename=x.mdf", 1, "AttachDbFilename is not supported"},
@@ -415,6 +429,7 @@ int main(void) {
       cmocka_unit_test(test_values_with_quotes),
       cmocka_unit_test(test_servers),
       cmocka_unit_test(test_encrypt),
+      cmocka_unit_test(test_certificates),
       cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_keywords_that_ask_for_what_is_so_anyway),
       cmocka_unit_test(test_syntax_that_is_refused),

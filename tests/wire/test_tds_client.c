@@ -51,10 +51,6 @@ static void test_refuses_what_it_cannot_do(void **state) {
   (void)state;
   world w;
   world_open(&w);
-  assert_int_equal(open_refused(&w, "Server=127.0.0.1,1;User Id=a;Password=b", "Encrypt=Optional"),
-                   ALOFT_ENCRYPTION);
-  assert_int_equal(open_refused(&w, "Server=127.0.0.1,1;Encrypt=Strict", "cannot encrypt"),
-                   ALOFT_ENCRYPTION);
   assert_int_equal(open_refused(&w, "Encrypt=Optional;Colour=red", "Colour"), ALOFT_ARGUMENT);
   assert_int_equal(open_refused(&w, "Encrypt=Optional", "no Server"), ALOFT_ARGUMENT);
   world_close(&w);
@@ -76,19 +72,6 @@ static void fails_to_connect(world *w, aloft_status expected, int32_t number, co
   assert_int_equal(probe_start(&late), expected);
   assert_int_equal(late.query.op.error->number, number);
   assert_true(info_of(w).dead);
-}
-
-static void test_server_wants_encryption(void **state) {
-  (void)state;
-  const uint8_t answers[] = {ALO_TDS_ENCRYPT_OFF, ALO_TDS_ENCRYPT_ON, ALO_TDS_ENCRYPT_REQ};
-  for (size_t at = 0; at < sizeof answers; at++) {
-    world w;
-    world_open(&w);
-    w.server.encryption = answers[at];
-    fails_to_connect(&w, ALOFT_ENCRYPTION, 0, "no credential was sent");
-    assert_int_equal(w.server.logins, 0);
-    world_close(&w);
-  }
 }
 
 static void test_login_errors(void **state) {
@@ -1134,7 +1117,6 @@ int main(void) {
       cmocka_unit_test(test_connects),
       cmocka_unit_test(test_credentials_are_wiped),
       cmocka_unit_test(test_refuses_what_it_cannot_do),
-      cmocka_unit_test(test_server_wants_encryption),
       cmocka_unit_test(test_login_errors),
       cmocka_unit_test(test_connect_deadline),
       cmocka_unit_test(test_connect_refused),
