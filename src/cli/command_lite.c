@@ -8,6 +8,7 @@
 
 typedef struct lite_values {
   const char *listen, *user, *password_file, *database;
+  const char *tls, *certificate_file, *key_file, *certificate_out;
   bool verbose;
 } lite_values;
 
@@ -36,6 +37,30 @@ static const alo_option lite_options[] = {
      .help = "The name that clients know the database by; by default the file's, without its "
              "extension.",
      .offset = AT(database)},
+    {.name = "tls",
+     .kind = ALO_OPTION_TEXT,
+     .value = "WHO",
+     .help = "Which clients are served: optional, the default: each as it asks, with TLS or "
+             "without; required: those that encrypt everything; strict: those that begin with "
+             "TLS, as TDS 8.0 has it; off: there is no TLS.",
+     .offset = AT(tls)},
+    {.name = "tlscert",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "The certificate to show, and those that vouch for it (PEM); by default one is made "
+             "at start, for localhost, the address of --listen and this machine's name.",
+     .offset = AT(certificate_file)},
+    {.name = "tlskey",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "The private key of --tlscert (PEM, without a passphrase).",
+     .offset = AT(key_file)},
+    {.name = "tlscert-out",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "Write the certificate that is made to FILE, for clients to trust (aloft sql "
+             "--ca-file FILE); an old one is replaced.",
+     .offset = AT(certificate_out)},
     {.name = "verbose",
      .kind = ALO_OPTION_FLAG,
      .help = "Write a line to standard error for each statement, and for each one that an "
@@ -55,15 +80,45 @@ static alo_exit read_password(const lite_values *values, alo_secret *password) {
   return ALO_EXIT_OK;
 }
 
+static const char *const tls_words[] = {[ALO_LITE_TLS_OFF] = "off",
+                                        [ALO_LITE_TLS_OPTIONAL] = "optional",
+                                        [ALO_LITE_TLS_REQUIRED] = "required",
+                                        [ALO_LITE_TLS_STRICT] = "strict"};
+
+static alo_exit check_tls(const lite_values *values, alo_lite_tls *tls) {
+  size_t at = 0;
+  while (at < sizeof tls_words / sizeof *tls_words && strcmp(tls_words[at], values->tls) != 0)
+    at++;
+  if (at == sizeof tls_words / sizeof *tls_words)
+    return alo_report_usage("--tls wants off, optional, required or strict, not '%s'", values->tls);
+  *tls = (alo_lite_tls)at;
+  if ((values->certificate_file == NULL) != (values->key_file == NULL))
+    return alo_report_usage("--tlscert and --tlskey belong together: give both");
+  if (values->certificate_file != NULL && values->certificate_out != NULL)
+    return alo_report_usage("--tlscert-out writes the certificate that is made at start: leave it "
+                            "out, clients can trust the file of --tlscert");
+  if (*tls == ALO_LITE_TLS_OFF && (values->certificate_file || values->certificate_out))
+    return alo_report_usage("a certificate has no meaning with --tls off");
+  return ALO_EXIT_OK;
+}
+
 static alo_exit serve(const lite_values *values, const char *path, alo_secret *password) {
   char error[ALO_LITE_ERROR_MAX];
+  alo_lite_tls tls = ALO_LITE_TLS_OPTIONAL;
+  alo_exit code = check_tls(values, &tls);
+  if (code != ALO_EXIT_OK)
+    return code;
   const alo_lite_settings settings = {.path = path,
                                       .listen = values->listen,
                                       .user = values->user,
                                       .name = values->database,
                                       .password = password->data,
                                       .password_size = password->size,
-                                      .verbose = values->verbose};
+                                      .verbose = values->verbose,
+                                      .tls = tls,
+                                      .certificate_file = values->certificate_file,
+                                      .key_file = values->key_file,
+                                      .certificate_out = values->certificate_out};
   switch (alo_lite_serve(&settings, error)) {
   case ALO_LITE_STOPPED:
     return ALO_EXIT_OK;
@@ -76,7 +131,7 @@ static alo_exit serve(const lite_values *values, const char *path, alo_secret *p
 }
 
 int alo_command_lite(int argc, char **argv) {
-  lite_values values = {.listen = "127.0.0.1:0"};
+  lite_values values = {.listen = "127.0.0.1:0", .tls = "optional"};
   alo_secret password = {.data = NULL};
   alo_option_group group = {.title = "Options",
                             .options = lite_options,
@@ -84,9 +139,10 @@ int alo_command_lite(int argc, char **argv) {
                             .values = &values};
   alo_command_line line = {
       .synopsis = "aloft lite [OPTION...] FILE",
-      .summary = "Serves a SQLite file to SQL Server clients (TDS 7.3 and 7.4, without TLS).",
+      .summary = "Serves a SQLite file to SQL Server clients (TDS 7.3, 7.4 and 8.0).",
       .notes = "FILE is created if absent; \":memory:\" is a database that ends with the server. "
-               "Prints \"listening on ADDRESS:PORT\" when it is ready. SIGINT and SIGTERM stop it. "
+               "Prints its certificate's fingerprint, and \"listening on ADDRESS:PORT\" when it "
+               "is ready. SIGINT and SIGTERM stop it. "
                "The password comes from ALOFT_LITE_PASSWORD. docs/lite.md says which T-SQL it "
                "understands.",
       .groups = &group,

@@ -49,15 +49,33 @@ static const alo_option sql_options[] = {
      .letter = 'N',
      .kind = ALO_OPTION_DEFAULT,
      .value = "HOW",
-     .help =
-         "mandatory, optional (in the clear when the server does not insist) or strict. Without "
-         "the option and without HOW: mandatory.",
+     .help = "mandatory, optional (only the login, where the server can; all where it insists) or "
+             "strict (TLS before anything else). Without the option and without HOW: mandatory.",
      .offset = AT(encrypt)},
     {.name = "trust-server-certificate",
      .letter = 'C',
      .kind = ALO_OPTION_FLAG,
-     .help = "Do not verify the server's certificate.",
+     .help = "Do not verify the server's certificate. It is verified all the same with -Nstrict "
+             "and with -J.",
      .offset = AT(trust_certificate)},
+    {.name = "host-name-in-certificate",
+     .letter = 'F',
+     .kind = ALO_OPTION_TEXT,
+     .value = "NAME",
+     .help = "The name to look for in the server's certificate; by default the server's.",
+     .offset = AT(certificate_host)},
+    {.name = "server-certificate",
+     .letter = 'J',
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "The server's certificate has to be the one in FILE (PEM or DER); no authority and no "
+             "name is looked for then.",
+     .offset = AT(server_certificate)},
+    {.name = "ca-file",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "Trust the authorities in FILE (PEM), in place of the system's.",
+     .offset = AT(ca_file)},
     {.name = "login-timeout",
      .letter = 'l',
      .kind = ALO_OPTION_NUMBER,
@@ -393,12 +411,15 @@ bool alo_sql_connection_string(const alo_sql_settings *settings,
   add_pair(&builder, "Database", settings->database);
   add_pair(&builder, "Encrypt", spell_encryption(settings->encrypt));
   add_pair(&builder, "TrustServerCertificate", settings->trust_certificate ? "True" : NULL);
+  add_pair(&builder, "HostNameInCertificate", settings->certificate_host);
+  add_pair(&builder, "ServerCertificate", settings->server_certificate);
+  add_pair(&builder, "CA File", settings->ca_file);
   add_pair(&builder, "Workstation ID", settings->workstation);
   add_pair(&builder, "Packet Size", settings->packet_size > 0 ? packet_size : NULL);
   add_pair(&builder, "Application Name", "aloft");
   text[builder.size < builder.room ? builder.size : builder.room - 1] = '\0';
   if (builder.size < builder.room)
     return true;
-  alo_report_usage("server, database and workstation names are too long together");
+  alo_report_usage("the names of server, database, workstation and files are too long together");
   return false;
 }

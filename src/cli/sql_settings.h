@@ -11,6 +11,7 @@ typedef struct alo_sql_settings {
   const char *server, *database, *user, *password_file, *encrypt, *workstation;
   alo_secret password;
   bool trust_certificate;
+  const char *certificate_host, *server_certificate, *ca_file;
   int64_t login_timeout, packet_size;
 
   alo_option_list queries, files;

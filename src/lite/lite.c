@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "certificate.h"
 #include "server.h"
 #include "utf16.h"
 
@@ -132,14 +133,40 @@ static alo_lite_end turn_until_stopped(const alo_address *address, uint16_t port
   return ALO_LITE_STOPPED;
 }
 
+/* The certificate is there before anyone listens: who waits for that finds both. */
+static bool print_certificate(const alo_certificate *certificate, char *error) {
+  if (printf("certificate SHA-256 %s\n", certificate->fingerprint) > 0)
+    return true;
+  snprintf(error, ALO_LITE_ERROR_MAX, "cannot print to standard output: %s", strerror(errno));
+  return false;
+}
+
+static bool have_certificate(alo_certificate *certificate, const alo_lite_settings *settings,
+                             const alo_address *address, char *error) {
+  _Static_assert((int)ALO_CERTIFICATE_ERROR_MAX <= (int)ALO_LITE_ERROR_MAX, "it takes the text");
+  if (settings->tls == ALO_LITE_TLS_OFF)
+    return true;
+  if (settings->certificate_file)
+    return alo_certificate_read(certificate, settings->certificate_file, settings->key_file,
+                                error) &&
+           print_certificate(certificate, error);
+  return alo_certificate_make(certificate, address, error) &&
+         (!settings->certificate_out ||
+          alo_certificate_write(certificate, settings->certificate_out, error)) &&
+         print_certificate(certificate, error);
+}
+
 static alo_lite_end serve_on_loop(const alo_lite_settings *settings, const alo_address *address,
-                                  char *error) {
+                                  const alo_certificate *certificate, char *error) {
   char reason[SERVER_ERROR_MAX] = "";
   const alo_lite_config config = {
       .engine = {.path = settings->path, .name = aloft_text_of(settings->name)},
       .user = aloft_text_of(settings->user),
       .password = {settings->password, settings->password_size},
       .address = *address,
+      .tls = settings->tls,
+      .certificate = {certificate->chain, certificate->chain_size},
+      .key = {certificate->key, certificate->key_size},
       .log = settings->verbose ? stderr : NULL,
       .stopping = &stopping};
   alo_lite *lite = NULL;
@@ -169,7 +196,11 @@ alo_lite_end alo_lite_serve(const alo_lite_settings *settings, char *error) {
     return ALO_LITE_UNABLE;
   }
   catch_signals();
-  alo_lite_end end = serve_on_loop(settings, &address, error);
+  alo_certificate certificate = {.chain = NULL};
+  alo_lite_end end = ALO_LITE_UNABLE;
+  if (have_certificate(&certificate, settings, &address, error))
+    end = serve_on_loop(settings, &address, &certificate, error);
+  alo_certificate_drop(&certificate);
   ignore_signals();
   aloft_loop_close(the_loop);
   return end;

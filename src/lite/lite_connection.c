@@ -27,6 +27,7 @@ void alo_lite_log(alo_lite_connection *connection, const char *what, aloft_text 
 static void bury(aloft_item *item) {
   alo_lite_connection *connection = ALOFT_CONTAINER(item, alo_lite_connection, bury);
   alo_stream_fini(&connection->stream);
+  alo_tls_close(connection->tls);
   alo_buffer_fini(&connection->message);
   alo_buffer_fini(&connection->out);
   alo_prepared_clear(&connection->prepared);
@@ -119,8 +120,12 @@ static void message_in(alo_lite_connection *connection) {
   case ALO_LITE_PRELOGIN:
     alo_lite_prelogin(connection, payload);
     return;
+  case ALO_LITE_HANDSHAKE: /* taken piece by piece */
+    return;
   case ALO_LITE_LOGIN:
-    alo_lite_login(connection, payload);
+    alo_lite_login_read(connection);
+    if (!connection->gone)
+      alo_lite_login(connection, payload);
     return;
   case ALO_LITE_IDLE:
     alo_lite_request(connection, connection->frames.type, payload);
@@ -137,8 +142,10 @@ static const char *wrong_type(const alo_lite_connection *connection) {
   switch (connection->phase) {
   case ALO_LITE_PRELOGIN:
     return type == ALO_TDS_PRELOGIN ? NULL : "the first message is not PRELOGIN";
+  case ALO_LITE_HANDSHAKE:
+    return type == ALO_TDS_PRELOGIN ? NULL : "the TLS handshake is not wrapped in PRELOGIN";
   case ALO_LITE_LOGIN:
-    return type == ALO_TDS_LOGIN7 ? NULL : "the second message is not LOGIN7";
+    return type == ALO_TDS_LOGIN7 ? NULL : "a message other than LOGIN7 before the login";
   case ALO_LITE_RUNNING:
     return type == ALO_TDS_ATTENTION ? NULL : "a request came while another runs";
   default:
@@ -174,7 +181,7 @@ static void note_reset(alo_lite_connection *connection) {
 }
 
 static bool at_end(const alo_lite_connection *connection) {
-  return connection->gone || connection->closing || connection->doomed;
+  return connection->gone || connection->closing || connection->doomed || connection->handshaken;
 }
 
 static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, aloft_bytes payload) {
@@ -183,6 +190,10 @@ static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, alo
     alo_lite_protocol_error(connection, connection->frames.broken);
     return;
   case ALO_TDS_FRAME_PAYLOAD:
+    if (connection->phase == ALO_LITE_HANDSHAKE) {
+      alo_lite_handshake(connection, payload);
+      return;
+    }
     note_reset(connection);
     collect(connection, payload);
     return;
@@ -230,6 +241,8 @@ static void take_frames(alo_lite_connection *connection, aloft_bytes *input) {
 
 static void read_in(alo_lite_connection *connection) {
   alo_chain *rx = &connection->stream.rx;
+  if (alo_lite_begins_with_tls(connection))
+    return;
   while (!at_end(connection) && !connection->stream.paused && rx->size) {
     alo_block *block = rx->first;
     aloft_bytes input = {block->data + block->begin, block->end - block->begin};
@@ -239,6 +252,8 @@ static void read_in(alo_lite_connection *connection) {
     if (secret) /* the block is used again, by anyone on this loop */
       explicit_bzero(block->data + block->begin, size - input.size);
     alo_stream_drop(&connection->stream, size - input.size);
+    if (connection->handshaken && !connection->gone)
+      alo_lite_handshake_done(connection);
   }
   if (connection->closing) /* nothing of it will be looked at */
     alo_stream_drop(&connection->stream, rx->size);
@@ -275,6 +290,9 @@ static void stream_event(alo_stream *stream, alo_stream_event event) {
       alo_lite_step_later(connection);
     break;
   case ALO_STREAM_ENDED:
+    if (connection->tls_first && connection->phase == ALO_LITE_PRELOGIN &&
+        alo_stream_failure(stream))
+      alo_lite_log(connection, "login refused", aloft_text_of(alo_stream_failure(stream)));
     /* Inside a statement (see may_go_on) it is interrupted first. */
     if (!connection->inside)
       alo_lite_drop(connection);

@@ -1,10 +1,10 @@
 /* One connection of lite from the inside:
  *
- *   PRELOGIN -> LOGIN -> IDLE <-> RUNNING -> gone
+ *   PRELOGIN -> (HANDSHAKE ->) LOGIN -> IDLE <-> RUNNING -> gone
  *
- * server.c listens; lite_connection.c accepts and takes messages in; login.c answers the first two;
- * request.c begins batches, procedure.c those of RPC; answer.c turns the engine's events into
- * tokens. */
+ * server.c listens; lite_connection.c accepts and takes messages in; encryption.c does TLS; login.c
+ * answers PRELOGIN and LOGIN7; request.c begins batches, procedure.c those of RPC; answer.c turns
+ * the engine's events into tokens. */
 #ifndef ALO_LITE_CONNECTION_H
 #define ALO_LITE_CONNECTION_H
 
@@ -15,7 +15,13 @@
 #include "tds_response.h"
 #include "timer.h"
 
-typedef enum { ALO_LITE_PRELOGIN, ALO_LITE_LOGIN, ALO_LITE_IDLE, ALO_LITE_RUNNING } alo_lite_phase;
+typedef enum {
+  ALO_LITE_PRELOGIN,
+  ALO_LITE_HANDSHAKE, /* TLS inside PRELOGIN packets */
+  ALO_LITE_LOGIN,
+  ALO_LITE_IDLE,
+  ALO_LITE_RUNNING
+} alo_lite_phase;
 
 enum {
   ALO_LITE_REQUEST_MAX = 64 << 20, /* bytes of one message */
@@ -42,6 +48,11 @@ struct alo_lite_connection {
   alo_buffer out;     /* the answer being written */
   alo_tds_writer writer;
   uint32_t packet_size;
+  alo_tls *tls;    /* while its handshake is wrapped */
+  bool begun;      /* the first byte has been looked at */
+  bool tls_first;  /* it began with TLS, as TDS 8.0 has it */
+  bool login_only; /* TLS ends with LOGIN7 */
+  bool handshaken; /* the stream is to be encrypted from the next byte on */
   alo_session *session;
   aloft_item step; /* queued: the engine is stepped in the completion phase */
   aloft_item bury;
@@ -83,7 +94,9 @@ struct alo_lite {
   uint16_t next_spid;
   const volatile sig_atomic_t *stopping;
   FILE *log;
-  char *user, *password; /* with their sizes */
+  alo_lite_tls tls;
+  alo_tls_context *tls_first, *tls_wrapped; /* NULL: off */
+  char *user, *password;                    /* with their sizes */
   size_t user_size, password_size;
 };
 
@@ -101,6 +114,20 @@ bool alo_lite_is_full(const alo_lite_connection *connection);
 void alo_lite_send(alo_lite_connection *connection);
 void alo_lite_protocol_error(alo_lite_connection *connection, const char *reason);
 void alo_lite_log(alo_lite_connection *connection, const char *what, aloft_text text);
+
+/* encryption.c */
+/* `error`: why not. Close in every case. */
+aloft_status alo_lite_tls_open(alo_lite *lite, const alo_lite_config *config, char error[256]);
+void alo_lite_tls_close(alo_lite *lite);
+/* At the first bytes: true when they are TLS, and the stream makes its handshake now. */
+bool alo_lite_begins_with_tls(alo_lite_connection *connection);
+void alo_lite_handshake_begin(alo_lite_connection *connection, bool login_only);
+/* A piece of the wrapped handshake. When it is complete `handshaken` is set, and as soon as the
+ * bytes before have been let go of, alo_lite_handshake_done is to be called. */
+void alo_lite_handshake(alo_lite_connection *connection, aloft_bytes payload);
+void alo_lite_handshake_done(alo_lite_connection *connection);
+/* LOGIN7 is there: when it alone was to be encrypted, the rest is plain. */
+void alo_lite_login_read(alo_lite_connection *connection);
 
 /* login.c */
 void alo_lite_prelogin(alo_lite_connection *connection, aloft_bytes payload);

@@ -18,32 +18,65 @@ static aloft_text fill(char text[TEXT_ROOM], const char *format, aloft_text name
   return view(text, size < TEXT_ROOM ? (size_t)size : TEXT_ROOM - 1);
 }
 
+/* False: the connection has gone. */
+static bool answer_prelogin(alo_lite_connection *connection, uint8_t encryption) {
+  const alo_tds_prelogin answer = {.version = {ALO_ENGINE_VERSION_MAJOR, 0, 0x10, 0, 0, 0},
+                                   .has_encryption = true,
+                                   .encryption = encryption};
+  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
+  alo_tds_put_prelogin(&connection->writer, &answer, true);
+  if (alo_tds_message_end(&connection->writer) == ALOFT_OK)
+    alo_lite_send(connection);
+  else
+    alo_lite_drop(connection);
+  return !connection->gone;
+}
+
+/* Some clients would go on and send the password in the clear. */
+static void refuse_unprotected(alo_lite_connection *connection) {
+  connection->lite->counters.refused++;
+  alo_lite_log(connection, "login refused",
+               connection->lite->tls == ALO_LITE_TLS_OFF
+                   ? ALOFT_TEXT("the client wants encryption, which --tls off has not")
+                   : ALOFT_TEXT("the client does not encrypt, which --tls required wants"));
+  alo_lite_drop_later(connection);
+}
+
+static void agree(alo_lite_connection *connection, const alo_tds_prelogin *asked) {
+  alo_lite_tls tls = connection->lite->tls;
+  uint8_t client = asked->has_encryption ? asked->encryption : ALO_TDS_ENCRYPT_NOT_SUP;
+  uint8_t answer =
+      alo_tds_answer_encryption(client, tls != ALO_LITE_TLS_OFF, tls == ALO_LITE_TLS_REQUIRED);
+  connection->phase = ALO_LITE_LOGIN;
+  if (!answer_prelogin(connection, answer))
+    return;
+  switch (alo_tds_agree(client, answer)) {
+  case ALO_TDS_PLAIN:
+    return;
+  case ALO_TDS_LOGIN_ENCRYPTED:
+    alo_lite_handshake_begin(connection, true);
+    return;
+  case ALO_TDS_ALL_ENCRYPTED:
+    alo_lite_handshake_begin(connection, false);
+    return;
+  case ALO_TDS_NO_AGREEMENT:
+    refuse_unprotected(connection);
+    return;
+  }
+}
+
 void alo_lite_prelogin(alo_lite_connection *connection, aloft_bytes payload) {
   alo_tds_prelogin asked;
   const char *wrong = alo_tds_parse_prelogin(payload, &asked);
+  if (!wrong && connection->lite->tls == ALO_LITE_TLS_STRICT && !connection->tls_first)
+    wrong = "the client does not begin with TLS, which --tls strict wants";
   if (wrong) {
     alo_lite_protocol_error(connection, wrong);
-    return;
-  }
-  const alo_tds_prelogin answer = {.version = {ALO_ENGINE_VERSION_MAJOR, 0, 0x10, 0, 0, 0},
-                                   .has_encryption = true,
-                                   .encryption = ALO_TDS_ENCRYPT_NOT_SUP};
-  alo_tds_message_begin(&connection->writer, ALO_TDS_REPLY, 0);
-  alo_tds_put_prelogin(&connection->writer, &answer, true);
-  if (alo_tds_message_end(&connection->writer) != ALOFT_OK) {
-    alo_lite_drop(connection);
-    return;
-  }
-  connection->phase = ALO_LITE_LOGIN;
-  alo_lite_send(connection);
-  if (connection->gone || !asked.has_encryption)
-    return;
-  /* Some clients that were told to encrypt would go on and send the password in the clear. */
-  if (asked.encryption == ALO_TDS_ENCRYPT_ON || asked.encryption == ALO_TDS_ENCRYPT_REQ) {
-    connection->lite->counters.refused++;
-    alo_lite_log(connection, "login refused",
-                 ALOFT_TEXT("the client wants encryption, which lite does not have"));
-    alo_lite_drop_later(connection);
+  } else if (connection->tls_first) { /* ENCRYPTION means nothing */
+    connection->phase = ALO_LITE_LOGIN;
+    answer_prelogin(connection, ALO_TDS_ENCRYPT_NOT_SUP);
+  } else {
+    agree(connection, &asked);
   }
 }
 

@@ -22,6 +22,7 @@ static void release(alo_lite *lite) {
     explicit_bzero(lite->password, lite->password_size);
   free(lite->password);
   free(lite->user);
+  alo_lite_tls_close(lite);
   alo_engine_close(lite->engine);
   free(lite);
 }
@@ -79,6 +80,8 @@ aloft_status alo_lite_open(alo_lite **made, aloft_loop *loop, const alo_lite_con
     status = open_engine(lite, &config->engine, error);
   else
     snprintf(error, 256, "no memory");
+  if (status == ALOFT_OK)
+    status = alo_lite_tls_open(lite, config, error);
   if (status == ALOFT_OK)
     status = listen_at(lite, &config->address, error);
   if (status != ALOFT_OK) {

@@ -53,7 +53,7 @@ void e2e_rig_start_lite(e2e_rig *rig, const char *port) {
             ((const char *[]){ALOFT_COMMAND, "lite", path, "--listen", listen, "--user", "tester",
                               "--verbose", NULL}),
             environment, E2E_PIPED);
-  e2e_wait_for(&rig->lite, &rig->lite.output, "\n", 1);
+  e2e_wait_for(&rig->lite, &rig->lite.output, "\n", 2); /* certificate, address */
   const char *found = strstr(rig->lite.output.text, "127.0.0.1:");
   assert_non_null(found);
   found += strlen("127.0.0.1:");

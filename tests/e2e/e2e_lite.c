@@ -10,23 +10,55 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-void e2e_lite_start(e2e_lite *lite, const char *command) {
+static void start(e2e_lite *lite, const char *const *argv, size_t lines) {
   static const char *const environment[] = {"ALOFT_LITE_PASSWORD=" E2E_LITE_PASSWORD, NULL};
-  char path[96];
-  memset(lite, 0, sizeof *lite);
-  snprintf(lite->folder, sizeof lite->folder, "/tmp/aloft-e2e-XXXXXX");
-  assert_non_null(mkdtemp(lite->folder));
-  snprintf(path, sizeof path, "%s/test.db", lite->folder);
-  const char *const argv[] = {command, "lite", path, "--user", E2E_LITE_USER, "--verbose", NULL};
   e2e_start(&lite->process, argv, environment, E2E_PIPED);
-  e2e_wait_for(&lite->process, &lite->process.output, "\n", 1);
+  e2e_wait_for(&lite->process, &lite->process.output, "\n", lines);
   const char *colon = strrchr(lite->process.output.text, ':');
   assert_non_null(colon);
   snprintf(lite->port, sizeof lite->port, "%.*s", (int)strspn(colon + 1, "0123456789"), colon + 1);
 }
 
+static void prepare(e2e_lite *lite, char path[E2E_LITE_PATH_MAX]) {
+  memset(lite, 0, sizeof *lite);
+  snprintf(lite->folder, sizeof lite->folder, "/tmp/aloft-e2e-XXXXXX");
+  assert_non_null(mkdtemp(lite->folder));
+  snprintf(path, E2E_LITE_PATH_MAX, "%s/test.db", lite->folder);
+  snprintf(lite->certificate, sizeof lite->certificate, "%s/lite.pem", lite->folder);
+}
+
+void e2e_lite_start(e2e_lite *lite, const char *command) {
+  e2e_lite_start_tls(lite, command, "optional");
+}
+
+void e2e_lite_start_tls(e2e_lite *lite, const char *command, const char *tls) {
+  char path[E2E_LITE_PATH_MAX];
+  prepare(lite, path);
+  if (strcmp(tls, "off") == 0)
+    start(lite,
+          (const char *[]){command, "lite", path, "--user", E2E_LITE_USER, "--verbose", "--tls",
+                           tls, NULL},
+          1);
+  else
+    start(lite,
+          (const char *[]){command, "lite", path, "--user", E2E_LITE_USER, "--verbose", "--tls",
+                           tls, "--tlscert-out", lite->certificate, NULL},
+          2);
+}
+
+void e2e_lite_start_certificate(e2e_lite *lite, const char *command, const char *certificate,
+                                const char *key) {
+  char path[E2E_LITE_PATH_MAX];
+  prepare(lite, path);
+  start(lite,
+        (const char *[]){command, "lite", path, "--user", E2E_LITE_USER, "--verbose", "--tlscert",
+                         certificate, "--tlskey", key, NULL},
+        2);
+}
+
 void e2e_lite_free(e2e_lite *lite) {
-  static const char *const files[] = {"test.db", "test.db-wal", "test.db-shm", "freetds.conf"};
+  static const char *const files[] = {"test.db", "test.db-wal", "test.db-shm", "freetds.conf",
+                                      "lite.pem"};
   e2e_free(&lite->process);
   for (size_t i = 0; lite->folder[0] && i < sizeof files / sizeof files[0]; i++) {
     char path[96];

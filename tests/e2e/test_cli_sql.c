@@ -37,7 +37,7 @@ static void start_lite(e2e_process *process, char *address, size_t room) {
             ((const char *[]){ALOFT_COMMAND, "lite", path, "--listen", "127.0.0.1:0", "--user",
                               user, "--verbose", NULL}),
             lite_environment, E2E_PIPED);
-  e2e_wait_for(process, &process->output, "\n", 1);
+  e2e_wait_for(process, &process->output, "\n", 2); /* certificate, address */
   const char *found = strstr(process->output.text, "127.0.0.1:");
   assert_non_null(found);
   int host = (int)strcspn(found, ":"), port = (int)strspn(found + host + 1, "0123456789");
@@ -235,7 +235,7 @@ static void a_login_that_is_refused(void **state) {
 static void encryption_is_on_by_default(void **state) {
   e2e_process process;
   (void)state;
-  need_lite(); /* which has no TLS */
+  need_lite(); /* whose certificate nobody has said to trust */
   run(&process,
       ((const char *[]){ALOFT_COMMAND, "sql", "-S", server, "-U", user, "-Q", "SELECT 1", NULL}),
       3);

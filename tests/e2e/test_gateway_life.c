@@ -117,7 +117,7 @@ static void wrong_settings_are_refused(void **state) {
                  "--concurrency is below --pool");
   expect_refusal(GATEWAY(queries, "--sql", "Sever=a"), rig.environment, 2, "Sever");
   expect_refusal(GATEWAY(queries, "--sql", wrong_password), rig.environment, 3, "tester");
-  expect_refusal(GATEWAY(queries, "--sql", mandatory), rig.environment, 3, "Encrypt");
+  expect_refusal(GATEWAY(queries, "--sql", mandatory), rig.environment, 3, "CA File");
   expect_refusal(GATEWAY(queries, "--sql", unreachable), rig.environment, 3,
                  "cannot connect to the SQL Server");
   expect_refusal(GATEWAY(queries, "-s", "127.0.0.1:1"), rig.environment, 3, "cannot connect to");

@@ -172,6 +172,63 @@ static void with_bsqldb(void **state) {
   e2e_free(&process);
 }
 
+/* ---- encryption ---- */
+
+static void write_configuration(const e2e_lite *server, const char *encryption,
+                                const char *authority) {
+  char path[96];
+  snprintf(path, sizeof path, "%s/freetds.conf", server->folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file,
+          "[lite]\nhost = 127.0.0.1\nport = %s\ntds version = 7.4\nencryption = %s\n"
+          "check certificate hostname = yes\n%s%s\n",
+          server->port, encryption, authority ? "ca file = " : "", authority ? authority : "");
+  assert_int_equal(fclose(file), 0);
+}
+
+static bool answers(const e2e_lite *server, const char *encryption, const char *authority) {
+  static const char script[] =
+      "select replicate(cast('x' as varchar(max)), 20000) + 'end'\ngo\nselect 41 + 1\ngo\n";
+  char configuration[128];
+  e2e_process process;
+  need("tsql", tsql);
+  write_configuration(server, encryption, authority);
+  snprintf(configuration, sizeof configuration, "FREETDSCONF=%s/freetds.conf", server->folder);
+  const char *const environment[] = {configuration, "LC_ALL=C.UTF-8", NULL};
+  const char *const argv[] = {tsql, "-S", "lite", "-U", E2E_LITE_USER, "-P", E2E_LITE_PASSWORD,
+                              "-o", "q",  NULL};
+  e2e_start(&process, argv, environment, E2E_PIPED);
+  e2e_write(&process, script, sizeof script - 1);
+  int status = e2e_finish(&process);
+  bool answered = status == 0 && e2e_count(&process.output, "xend\n") == 1 &&
+                  e2e_count(&process.output, "42\n") == 1;
+  if (!answered)
+    assert_int_equal(e2e_count(&process.output, "42"), 0);
+  e2e_free(&process);
+  return answered;
+}
+
+static void encrypted(void **state) {
+  e2e_lite other;
+  (void)state;
+  need("tsql", tsql);
+  assert_true(answers(&lite, "off", NULL));
+  assert_true(answers(&lite, "request", lite.certificate));
+  assert_true(answers(&lite, "require", lite.certificate));
+  e2e_lite_start_tls(&other, ALOFT_COMMAND, "required");
+  assert_true(answers(&other, "require", other.certificate));
+  assert_true(answers(&other, "request", other.certificate));
+  assert_false(answers(&other, "require", lite.certificate)); /* it is another's */
+  assert_false(answers(&other, "off", NULL));
+  e2e_lite_stop(&other);
+  e2e_lite_start_tls(&other, ALOFT_COMMAND, "off");
+  assert_true(answers(&other, "off", NULL));
+  assert_true(answers(&other, "request", NULL));
+  assert_false(answers(&other, "require", NULL));
+  e2e_lite_stop(&other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fortunes),
@@ -180,6 +237,7 @@ int main(void) {
       cmocka_unit_test(transactions_and_settings),
       cmocka_unit_test(refused_logins),
       cmocka_unit_test(with_bsqldb),
+      cmocka_unit_test(encrypted),
   };
   return cmocka_run_group_tests(tests, start_lite, stop_lite);
 }

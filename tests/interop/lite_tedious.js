@@ -1,8 +1,9 @@
 // tedious against aloft lite. Arguments: the folder that node_modules lies in, the port, the user.
-// The password is LITE_PASSWORD.
+// The password is LITE_PASSWORD, the file of lite's certificate LITE_CERTIFICATE.
 'use strict';
 
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
 const { createRequire } = require('node:module');
 const path = require('node:path');
 
@@ -245,6 +246,32 @@ const tests = {
     assert.equal(streaming.error.code, 'ECANCEL');
     assert.ok(streaming.rows.length < 1000000);
     assert.equal(await value(connection, 'SELECT 1'), 1);
+  },
+
+  async encryption() {
+    const ca = fs.readFileSync(process.env.LITE_CERTIFICATE);
+    const large = 'x'.repeat(300000);
+    for (const encrypt of [false, true, 'strict']) {
+      const trusted = { encrypt, serverName: 'localhost', cryptoCredentialsDetails: { ca } };
+      const connection = await connect({}, trusted);
+      const { rows } = await run(connection, 'SELECT message FROM fortune WHERE id = @id',
+        { parameters: [['id', TYPES.Int, 2]] });
+      assert.deepEqual(rows, [['フレームワークのベンチマーク']]);
+      assert.equal(await value(connection, 'SELECT @p + @p',
+        { parameters: [['p', TYPES.NVarChar, large]] }), large + large);
+      const waiting = await run(connection, "WAITFOR DELAY '01:00:00'",
+        { how: 'execSqlBatch', act: () => setImmediate(() => connection.cancel()) });
+      assert.equal(waiting.error.code, 'ECANCEL');
+      assert.equal(await value(connection, 'SELECT 1'), 1);
+      await close(connection);
+      await assert.rejects(connect({ password: 'wrong' }, trusted), /Login failed for user/);
+      if (!encrypt)
+        continue;
+      await assert.rejects(connect({}, { encrypt, serverName: 'localhost' }), /self.signed/);
+      await assert.rejects(connect({}, { ...trusted, serverName: 'elsewhere' }), /elsewhere|altnames/);
+      if (encrypt === true)
+        await close(await connect({}, { encrypt, trustServerCertificate: true }));
+    }
   },
 
   async many() {

@@ -11,7 +11,8 @@
 #include "e2e_lite.h"
 
 static void tedious(void **state) {
-  static const char *const environment[] = {"LITE_PASSWORD=" E2E_LITE_PASSWORD, NULL};
+  char certificate[160];
+  const char *const environment[] = {"LITE_PASSWORD=" E2E_LITE_PASSWORD, certificate, NULL};
   char node[256];
   e2e_lite lite;
   e2e_process process;
@@ -25,6 +26,7 @@ static void tedious(void **state) {
     skip();
   }
   e2e_lite_start(&lite, ALOFT_COMMAND);
+  snprintf(certificate, sizeof certificate, "LITE_CERTIFICATE=%s", lite.certificate);
   const char *const argv[] = {node,
                               ALOFT_SOURCE_DIR "/tests/interop/lite_tedious.js",
                               ALOFT_NPM_FOLDER,

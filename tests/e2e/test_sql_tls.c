@@ -1,0 +1,189 @@
+/* TLS between aloft sql and aloft lite: every mode of the one with every mode of the other, and
+ * what each says when a certificate is not the one that it should be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "e2e_lite.h"
+
+enum { ARGUMENTS_MAX = 24 };
+
+static const char *const environment[] = {"SQLCMDPASSWORD=" E2E_LITE_PASSWORD, NULL};
+
+/* Asks `lite` with these options more (NULL at the end); the exit status. */
+static int ask(const e2e_lite *lite, e2e_process *process, const char *host,
+               const char *const *options) {
+  char server[96];
+  const char *argv[ARGUMENTS_MAX] = {ALOFT_COMMAND, "sql",         "-S", server,
+                                     "-U",          E2E_LITE_USER, "-Q", "SELECT 41 + 1",
+                                     "--format",    "csv"};
+  size_t count = 10;
+  while (*options && count + 1 < ARGUMENTS_MAX)
+    argv[count++] = *options++;
+  snprintf(server, sizeof server, "tcp:%s,%s", host, lite->port);
+  e2e_start(process, argv, environment, E2E_PIPED);
+  return e2e_finish(process);
+}
+
+#define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void connects(const e2e_lite *lite, const char *host, const char *const *options) {
+  e2e_process process;
+  int status = ask(lite, &process, host, options);
+  if (status != 0 || e2e_count(&process.output, "42\n") != 1)
+    fail_msg("status %d: %s", status, process.errors.text);
+  e2e_free(&process);
+}
+
+static void refused(const e2e_lite *lite, const char *host, const char *const *options,
+                    const char *says) {
+  e2e_process process;
+  int status = ask(lite, &process, host, options);
+  if (status != 3 || e2e_count(&process.errors, says) != 1)
+    fail_msg("status %d, not '%s' but: %s", status, says, process.errors.text);
+  assert_int_equal(e2e_count(&process.errors, "\n"), 1);
+  assert_int_equal(e2e_count(&process.errors, E2E_LITE_PASSWORD), 0);
+  e2e_free(&process);
+}
+
+/* ---- every mode with every mode ---- */
+
+typedef struct mode {
+  const char *tls;
+  const char *optional, *mandatory, *strict; /* why it is refused; NULL: it connects */
+} mode;
+
+#define TOO_OLD "Encrypt=Strict needs SQL Server 2022 or later"
+#define STRICT  "one that takes only TDS 8.0 wants Encrypt=Strict"
+
+static const mode modes[] = {
+    {"off", NULL, "the server cannot encrypt", TOO_OLD},
+    {"optional", NULL, NULL, NULL},
+    {"required", NULL, NULL, NULL},
+    {"strict", STRICT, STRICT, NULL},
+};
+
+static void expect_mode(const e2e_lite *lite, const char *encrypt, const char *why) {
+  const char *const *options = *lite->certificate && access(lite->certificate, R_OK) == 0
+                                   ? OPTIONS(encrypt, "--ca-file", lite->certificate)
+                                   : OPTIONS(encrypt);
+  if (why)
+    refused(lite, "127.0.0.1", options, why);
+  else
+    connects(lite, "127.0.0.1", options);
+}
+
+static void every_mode(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    e2e_lite lite;
+    e2e_lite_start_tls(&lite, ALOFT_COMMAND, modes[i].tls);
+    expect_mode(&lite, "-No", modes[i].optional);
+    expect_mode(&lite, "-Nm", modes[i].mandatory);
+    expect_mode(&lite, "-Ns", modes[i].strict);
+    e2e_lite_stop(&lite);
+  }
+}
+
+/* ---- certificates ---- */
+
+static void who_is_trusted(void **state) {
+  e2e_lite lite, other;
+  (void)state;
+  e2e_lite_start(&lite, ALOFT_COMMAND);
+  e2e_lite_start(&other, ALOFT_COMMAND);
+  for (size_t i = 0; i < 2; i++) {
+    const char *how = i ? "-Ns" : "-Nm";
+    refused(&lite, "127.0.0.1", OPTIONS(how), "CA File");
+    refused(&lite, "127.0.0.1", OPTIONS(how, "--ca-file", other.certificate), "CA File");
+    connects(&lite, "localhost", OPTIONS(how, "--ca-file", lite.certificate));
+    connects(&lite, "127.0.0.1", OPTIONS(how, "-J", lite.certificate));
+    connects(&lite, "127.0.0.1", OPTIONS(how, "-F", "nobody", "-J", lite.certificate));
+    refused(&lite, "127.0.0.1", OPTIONS(how, "-J", other.certificate), "ServerCertificate");
+    /* A certificate that was asked for is looked at all the same. */
+    refused(&lite, "127.0.0.1", OPTIONS(how, "-C", "-J", other.certificate), "ServerCertificate");
+    refused(&lite, "127.0.0.1", OPTIONS(how, "--ca-file", lite.certificate, "-F", "db.example"),
+            "HostNameInCertificate");
+    connects(&lite, "127.0.0.1", OPTIONS(how, "--ca-file", lite.certificate, "-F", "LocalHost"));
+  }
+  connects(&lite, "127.0.0.1", OPTIONS("-Nm", "-C"));
+  refused(&lite, "127.0.0.1", OPTIONS("-Ns", "-C"), "CA File");
+  /* Only the login is encrypted, against who listens. */
+  connects(&lite, "127.0.0.1", OPTIONS("-No"));
+  refused(&lite, "127.0.0.1", OPTIONS("-No", "-J", other.certificate), "ServerCertificate");
+  e2e_lite_stop(&other);
+  e2e_lite_stop(&lite);
+}
+
+/* When the server insists on encrypting everything, Optional verifies as Mandatory does. */
+static void a_server_that_insists(void **state) {
+  e2e_lite lite;
+  (void)state;
+  e2e_lite_start_tls(&lite, ALOFT_COMMAND, "required");
+  refused(&lite, "127.0.0.1", OPTIONS("-No"), "CA File");
+  connects(&lite, "127.0.0.1", OPTIONS("-No", "-C"));
+  e2e_lite_stop(&lite);
+}
+
+static void files_that_are_wrong(void **state) {
+  e2e_lite lite;
+  (void)state;
+  e2e_lite_start(&lite, ALOFT_COMMAND);
+  refused(&lite, "127.0.0.1", OPTIONS("--ca-file", "/nonexistent/ca.pem"), "/nonexistent/ca.pem");
+  refused(&lite, "127.0.0.1", OPTIONS("-J", "/nonexistent/server.pem"), "/nonexistent/server.pem");
+  refused(&lite, "127.0.0.1", OPTIONS("--ca-file", "/dev/null"), "/dev/null");
+  e2e_lite_stop(&lite);
+}
+
+/* ---- much ---- */
+
+static void much_both_ways(void **state) {
+  static const char *const hows[] = {"-No", "-Nm", "-Ns"};
+  static const char rest[] = "' + REPLICATE(CAST(N'y' AS nvarchar(max)), 1000000)\nGO\n";
+  e2e_lite lite;
+  (void)state;
+  e2e_lite_start(&lite, ALOFT_COMMAND);
+  for (size_t i = 0; i < sizeof hows / sizeof *hows; i++) {
+    for (int packets = 0; packets < 2; packets++) {
+      e2e_process process;
+      char server[32];
+      snprintf(server, sizeof server, "127.0.0.1,%s", lite.port);
+      e2e_start(&process,
+                ((const char *[]){ALOFT_COMMAND, "sql", "-S", server, "-U", E2E_LITE_USER, hows[i],
+                                  "--ca-file", lite.certificate, "-a", packets ? "32767" : "512",
+                                  "-h", "-1", "--format", "csv", NULL}),
+                environment, E2E_PIPED);
+      /* A request of about 1 MB, and an answer of 2 MB. */
+      char *text = malloc(1000001);
+      assert_non_null(text);
+      memset(text, 'x', 1000000);
+      text[1000000] = 0;
+      e2e_write(&process, "SELECT N'", 9);
+      e2e_write(&process, text, 1000000);
+      e2e_write(&process, rest, sizeof rest - 1);
+      free(text);
+      assert_int_equal(e2e_finish(&process), 0);
+      assert_int_equal(process.output.size, 2000001);
+      assert_int_equal(e2e_count(&process.output, "xyyyy"), 1);
+      e2e_free(&process);
+    }
+  }
+  e2e_lite_stop(&lite);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_mode),
+      cmocka_unit_test(who_is_trusted),
+      cmocka_unit_test(a_server_that_insists),
+      cmocka_unit_test(files_that_are_wrong),
+      cmocka_unit_test(much_both_ways),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
