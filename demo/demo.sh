@@ -94,7 +94,7 @@ NATS_URL=$(sed 's/.*"\(nats:[^"]*\)".*/\1/' "$work"/nats-server_"$nats".ports)
 
 password=demo-$$-$(date +%s)
 ALOFT_LITE_PASSWORD=$password aloft lite "$work/sample.db" --listen 127.0.0.1:0 --user demo \
-  --verbose >"$work/lite.out" 2>"$work/lite.log" &
+  --tlscert-out "$work/lite.pem" --verbose >"$work/lite.out" 2>"$work/lite.log" &
 lite=$!
 pids="$lite $pids"
 wait_for "aloft lite" grep -q '^listening on ' "$work/lite.out"
@@ -105,9 +105,9 @@ SQLCMDPASSWORD=$password
 export NATS_URL SQLCMDSERVER SQLCMDUSER SQLCMDPASSWORD
 
 echo "nats-server listens on $NATS_URL, aloft lite on $address."
-run 0 sql -Noptional -b -i demo/sample.sql
+run 0 sql --ca-file "$work/lite.pem" -b -i demo/sample.sql
 
-ALOFT_SQL="Server=$SQLCMDSERVER;User Id=demo;Password=$password;Encrypt=Optional"
+ALOFT_SQL="Server=$SQLCMDSERVER;User Id=demo;Password=$password;Encrypt=Mandatory;CA File=$work/lite.pem"
 export ALOFT_SQL
 show gateway examples/queries
 aloft gateway examples/queries >"$work/gateway.out" 2>"$work/gateway.log" &
@@ -118,7 +118,7 @@ cat "$work/gateway.out"
 
 # ---- rows ----
 
-run 0 sql -Noptional --format table -W -Q 'SELECT id, message FROM fortune ORDER BY id'
+run 0 sql --ca-file "$work/lite.pem" --format table -W -Q 'SELECT id, message FROM fortune ORDER BY id'
 expect fortunes.txt
 run 0 request fortune '{"id": 6}'
 expect fortune.json
