@@ -48,10 +48,11 @@ static void cut_output(aloft_tds *tds, uint64_t size) {
   tx->end = tx->begin + (size_t)size;
 }
 
-/* The bytes of the message up to the end of the packet that is being written. */
+/* The bytes of the message up to the end of the packet that is being written: one that is encrypted
+ * will be. */
 static uint64_t begun_packets(const aloft_tds *tds, const aloft_tds_query *query) {
-  uint64_t written = tds->stream.tx_written - query->own.tx_begin;
-  uint64_t packets = (written + tds->sent_packet_size - 1) / tds->sent_packet_size;
+  uint64_t taken = tds->stream.tx_taken - query->own.tx_begin;
+  uint64_t packets = (taken + tds->sent_packet_size - 1) / tds->sent_packet_size;
   return packets * tds->sent_packet_size;
 }
 
@@ -63,15 +64,15 @@ static void give_up_written(aloft_tds *tds) {
 }
 
 static void give_up_sent(aloft_tds *tds, const aloft_tds_query *query) {
-  uint64_t written = tds->stream.tx_written;
-  uint64_t begun = written > query->own.tx_begin ? begun_packets(tds, query) : 0;
-  if (written <= query->own.tx_begin) {
-    cut_output(tds, query->own.tx_begin - written);
+  uint64_t taken = tds->stream.tx_taken;
+  uint64_t begun = taken > query->own.tx_begin ? begun_packets(tds, query) : 0;
+  if (taken <= query->own.tx_begin) {
+    cut_output(tds, query->own.tx_begin - taken);
     tds->reset = tds->reset || tds->sent_reset;
   } else if (query->own.tx_begin + begun >= query->own.tx_end) {
     give_up_written(tds);
   } else {
-    cut_output(tds, query->own.tx_begin + begun - written);
+    cut_output(tds, query->own.tx_begin + begun - taken);
     tds->reset = tds->reset || tds->sent_reset;
     owe(tds, ALO_TDS_OWED_ANSWER);
     send_empty(tds, tds->writer.type, ALO_TDS_STATUS_IGNORE);
