@@ -134,6 +134,20 @@ typedef struct aloft_tds_info {
 } aloft_tds_info;
 ALOFT_API void aloft_tds_get_info(const aloft_tds *tds, aloft_tds_info *info);
 
+/* How a connection that is logged in is encrypted; texts end with a NUL, are cut where they are too
+ * long, and empty when it is not. */
+typedef struct aloft_tds_encryption {
+  size_t size;          /* sizeof(aloft_tds_encryption), set by the caller */
+  bool encrypted;       /* all of it */
+  bool login_encrypted; /* its login at least */
+  char protocol[16];    /* "TLSv1.3" */
+  char cipher[64];
+  char subject[256];    /* of the server's certificate */
+  char expires[32];     /* "2027-01-31T23:59:59Z" */
+  char fingerprint[96]; /* SHA-256, "AB:CD:..." */
+} aloft_tds_encryption;
+ALOFT_API void aloft_tds_get_encryption(const aloft_tds *tds, aloft_tds_encryption *encryption);
+
 /* ---- queries ---- */
 
 /* A parameter. Only the member of `value` that its type names is read:

@@ -57,6 +57,16 @@ static alo_exit connect_to(alo_sql_session *session, const alo_sql_settings *set
   return alo_failure_report_connect(&wait.failure, what);
 }
 
+static void tell_encryption(const alo_sql_session *session) {
+  aloft_tds_encryption told = {.size = sizeof told};
+  aloft_tds_get_encryption(session->tds, &told);
+  if (told.encrypted)
+    alo_report("encrypted with %s, %s; the certificate: %s, expires %s, SHA-256 %s", told.protocol,
+               told.cipher, told.subject, told.expires, told.fingerprint);
+  else
+    alo_report("not encrypted%s", told.login_encrypted ? ", but for the login" : "");
+}
+
 alo_exit alo_sql_session_open(alo_sql_session *session, alo_sql_settings *settings) {
   *session = (alo_sql_session){.settings = settings};
   session->printer = (alo_sql_printer){
@@ -70,6 +80,8 @@ alo_exit alo_sql_session_open(alo_sql_session *session, alo_sql_settings *settin
     aloft_cancel_init(&session->stop, session->loop, NULL);
     alo_interrupt_cancels(&session->stop);
     code = connect_to(session, settings);
+    if (code == ALO_EXIT_OK && settings->verbose)
+      tell_encryption(session);
   }
   alo_secret_wipe(&settings->password);
   return code;

@@ -76,6 +76,11 @@ static const alo_option sql_options[] = {
      .value = "FILE",
      .help = "Trust the authorities in FILE (PEM), in place of the system's.",
      .offset = AT(ca_file)},
+    {.name = "verbose",
+     .kind = ALO_OPTION_FLAG,
+     .help = "Tell on standard error how the connection is encrypted, and what certificate the "
+             "server has shown.",
+     .offset = AT(verbose)},
     {.name = "login-timeout",
      .letter = 'l',
      .kind = ALO_OPTION_NUMBER,

@@ -10,7 +10,7 @@ enum { ALO_SQL_CONNECTION_STRING_MAX = 4096 };
 typedef struct alo_sql_settings {
   const char *server, *database, *user, *password_file, *encrypt, *workstation;
   alo_secret password;
-  bool trust_certificate;
+  bool trust_certificate, verbose;
   const char *certificate_host, *server_certificate, *ca_file;
   int64_t login_timeout, packet_size;
 

@@ -1,6 +1,8 @@
 /* TLS: from the settings to a stream that is encrypted. Under Encrypt=Strict the stream makes the
  * handshake, before anything of TDS; inside TDS 7.x it is wrapped in PRELOGIN packets (MS-TDS
  * 2.2.6.5, 3.2.5.3), and the stream is encrypted once it is complete. */
+#include <string.h>
+
 #include "tds_connection.h"
 
 enum { TLS_1_2 = 12 };
@@ -191,10 +193,37 @@ void alo_tds_handshake_ended(aloft_tds *tds) {
   fail_handshake(tds, status == ALOFT_OK ? ALOFT_ENCRYPTION : status, tls->failure);
 }
 
+/* ---- what has come of it ---- */
+
 void alo_tds_login_written(aloft_tds *tds) {
   if (!tds->login || !tds->login->login_only || !tds->stream.tls || tds->stream.tx_failed)
     return;
   aloft_status status = alo_stream_unsecure(&tds->stream);
   if (status != ALOFT_OK)
     alo_tds_connection_fail(tds, status, NULL, 0);
+}
+
+static void copy(char *into, const char *text, size_t room) {
+  size_t size = strlen(text);
+  size = size < room ? size : room - 1;
+  memcpy(into, text, size);
+  into[size] = 0;
+}
+
+void aloft_tds_get_encryption(const aloft_tds *tds, aloft_tds_encryption *encryption) {
+  const alo_tls *tls = tds->stream.tls;
+  aloft_tds_encryption full = {.login_encrypted = tds->login_encrypted};
+  size_t size = encryption->size < sizeof full ? encryption->size : sizeof full;
+  if (tls && tls->established) {
+    alo_tls_description description;
+    alo_tls_describe(tls, &description);
+    full.encrypted = true;
+    copy(full.protocol, description.protocol, sizeof full.protocol);
+    copy(full.cipher, description.cipher, sizeof full.cipher);
+    copy(full.subject, description.subject, sizeof full.subject);
+    copy(full.expires, description.expires, sizeof full.expires);
+    copy(full.fingerprint, description.fingerprint, sizeof full.fingerprint);
+  }
+  full.size = size;
+  memcpy(encryption, &full, size);
 }

@@ -107,6 +107,7 @@ void alo_tds_login_send(aloft_tds *tds) {
                                .database = settings->database,
                                .utf8_feature = true};
   tds->phase = ALO_TDS_LOGIN_SENT;
+  tds->login_encrypted = tds->stream.tls != NULL;
   tds->stream.want_drained = true; /* then the credentials are wiped */
   alo_tds_message_begin(&tds->writer, ALO_TDS_LOGIN7, 0);
   alo_tds_put_login(&tds->writer, &login);

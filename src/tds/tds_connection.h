@@ -113,6 +113,7 @@ struct aloft_tds {
   aloft_error unsent;         /* `failure` for queries that had not been written */
   alo_tds_login_state *login; /* until login is over */
 
+  bool login_encrypted;
   uint64_t transaction; /* the descriptor, 0: none */
   char database[ALO_TDS_NAME_MAX], server_name[ALO_TDS_NAME_MAX];
   size_t database_size, server_name_size;
