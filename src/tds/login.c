@@ -283,14 +283,13 @@ static void fail_dialling(aloft_tds *tds) {
   alo_tds_connection_fail_filled(tds, status);
 }
 
-/* What TLS found wrong, under Strict. */
+/* What TLS found wrong, under Strict. A server that knows nothing of it ends without a word. */
 static void fail_securing(aloft_tds *tds) {
   const char *failure = alo_stream_failure(&tds->stream);
-  alo_tds_connection_fail(tds, ALOFT_ENCRYPTION,
-                          failure ? failure
-                                  : "the server ended the connection instead of a TLS handshake: "
-                                    "Encrypt=Strict needs SQL Server 2022 or later",
-                          tds->stream.error);
+  if (!failure || tds->stream.rx_bytes == 0)
+    failure = "the server ended the connection instead of a TLS handshake: Encrypt=Strict needs "
+              "SQL Server 2022 or later";
+  alo_tds_connection_fail(tds, ALOFT_ENCRYPTION, failure, tds->stream.error);
 }
 
 static const char *why_ended(const aloft_tds *tds) {

@@ -85,11 +85,16 @@ static void unmask(char *into) {
     into[i] = (char)(masked[i] ^ MASK);
 }
 
+static void logged_in(aloft_op *op, aloft_status status) {
+  (void)op;
+  (void)status;
+}
+
 static void log_in(const e2e_lite *lite, const char *encrypt) {
   char string[300];
   aloft_loop *loop;
   aloft_tds *tds;
-  aloft_op op = {.done = NULL};
+  aloft_op op = {.done = logged_in};
   char *password = malloc(SECRET_SIZE);
   assert_non_null(password);
   assert_int_equal(aloft_loop_open(&loop, NULL), ALOFT_OK);
