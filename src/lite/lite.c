@@ -116,7 +116,10 @@ static bool print_address(const alo_address *address, uint16_t port) {
   return fflush(stdout) == 0;
 }
 
-static alo_lite_end turn_until_stopped(const alo_address *address, uint16_t port, char *error) {
+static alo_lite_end turn_until_stopped(const alo_address *address, uint16_t port,
+                                       const char *fingerprint, char *error) {
+  if (*fingerprint)
+    printf("certificate SHA-256 %s\n", fingerprint);
   if (!print_address(address, port)) {
     snprintf(error, ALO_LITE_ERROR_MAX, "cannot print the address to standard output: %s",
              strerror(errno));
@@ -133,27 +136,16 @@ static alo_lite_end turn_until_stopped(const alo_address *address, uint16_t port
   return ALO_LITE_STOPPED;
 }
 
-/* The certificate is there before anyone listens: who waits for that finds both. */
-static bool print_certificate(const alo_certificate *certificate, char *error) {
-  if (printf("certificate SHA-256 %s\n", certificate->fingerprint) > 0)
-    return true;
-  snprintf(error, ALO_LITE_ERROR_MAX, "cannot print to standard output: %s", strerror(errno));
-  return false;
-}
-
 static bool have_certificate(alo_certificate *certificate, const alo_lite_settings *settings,
                              const alo_address *address, char *error) {
   _Static_assert((int)ALO_CERTIFICATE_ERROR_MAX <= (int)ALO_LITE_ERROR_MAX, "it takes the text");
   if (settings->tls == ALO_LITE_TLS_OFF)
     return true;
   if (settings->certificate_file)
-    return alo_certificate_read(certificate, settings->certificate_file, settings->key_file,
-                                error) &&
-           print_certificate(certificate, error);
+    return alo_certificate_read(certificate, settings->certificate_file, settings->key_file, error);
   return alo_certificate_make(certificate, address, error) &&
          (!settings->certificate_out ||
-          alo_certificate_write(certificate, settings->certificate_out, error)) &&
-         print_certificate(certificate, error);
+          alo_certificate_write(certificate, settings->certificate_out, error));
 }
 
 static alo_lite_end serve_on_loop(const alo_lite_settings *settings, const alo_address *address,
@@ -176,7 +168,8 @@ static alo_lite_end serve_on_loop(const alo_lite_settings *settings, const alo_a
     snprintf(error, ALO_LITE_ERROR_MAX, "%s", reason);
     return ALO_LITE_UNABLE;
   }
-  alo_lite_end end = turn_until_stopped(address, alo_lite_port(lite), error);
+  alo_lite_end end =
+      turn_until_stopped(address, alo_lite_port(lite), certificate->fingerprint, error);
   alo_lite_close(lite);
   return end;
 }

@@ -406,7 +406,10 @@ static void answer_prelogin(tds_session *session) {
   alo_tds_prelogin asked, prelogin = {.version = {16, 0, 3, 0xE8},
                                       .encryption = session->server->encryption,
                                       .has_encryption = true};
-  assert_null(alo_tds_parse_prelogin(payload_of(session), &asked));
+  if (alo_tds_parse_prelogin(payload_of(session), &asked)) {
+    end_session(session); /* a handshake: what the client was told had been spoiled */
+    return;
+  }
   alo_tds_put_prelogin(&writer, &prelogin, true);
   if (alo_tds_message_end(&writer) == ALOFT_OK && !session->server->mute)
     send_held(session, SIZE_MAX);
