@@ -58,6 +58,19 @@ static void wrong_lines(void **state) {
                  "set ALOFT_LITE_PASSWORD, or give --password-file");
   expect_refusal(LITE(":memory:", "--user", long_name), password, 2, "1 to 128 characters");
   expect_refusal(LITE(":memory:", "--user", "\xFF"), password, 2, "not UTF-8");
+  expect_refusal(LITE(":memory:", "--user", "u", "--tls", "on"), password, 2,
+                 "--tls wants off, optional, required or strict");
+  expect_refusal(LITE(":memory:", "--user", "u", "--tlscert", "a"), password, 2, "give both");
+  expect_refusal(LITE(":memory:", "--user", "u", "--tlskey", "a"), password, 2, "give both");
+  expect_refusal(
+      LITE(":memory:", "--user", "u", "--tlscert", "a", "--tlskey", "b", "--tlscert-out", "c"),
+      password, 2, "--tlscert-out");
+  expect_refusal(LITE(":memory:", "--user", "u", "--tls", "off", "--tlscert-out", "c"), password, 2,
+                 "no meaning with --tls off");
+  expect_refusal(LITE(":memory:", "--user", "u", "--tlscert", "/nonexistent/a", "--tlskey", "b"),
+                 password, 3, "/nonexistent/a");
+  expect_refusal(LITE(":memory:", "--user", "u", "--tlscert-out", "/nonexistent/a"), password, 3,
+                 "/nonexistent/a");
   expect_refusal(LITE(":memory:", "--user", "u", "--database", long_name), password, 2,
                  "the database's name");
 }

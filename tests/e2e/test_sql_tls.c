@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "e2e_lite.h"
+#include "tls_files.h"
 
 enum { ARGUMENTS_MAX = 24 };
 
@@ -146,6 +147,52 @@ static void files_that_are_wrong(void **state) {
   e2e_lite_stop(&lite);
 }
 
+static void a_certificate_of_its_own(void **state) {
+  e2e_lite lite;
+  tls_files files, other;
+  (void)state;
+  tls_files_make(&files, NULL);
+  tls_files_make(&other, NULL);
+  e2e_lite_start_certificate(&lite, ALOFT_COMMAND, files.certificate, files.key);
+  for (size_t i = 0; i < 2; i++) {
+    const char *how = i ? "-Ns" : "-Nm";
+    connects(&lite, "localhost", OPTIONS(how, "--ca-file", files.certificate));
+    refused(&lite, "localhost", OPTIONS(how, "--ca-file", other.certificate), "CA File");
+  }
+  e2e_lite_stop(&lite);
+  e2e_process process;
+  const char *const wrong_key[] = {ALOFT_COMMAND, "lite",      ":memory:",        "--user",
+                                   "u",           "--tlscert", files.certificate, "--tlskey",
+                                   other.key,     NULL};
+  e2e_run(&process, wrong_key, (const char *[]){"ALOFT_LITE_PASSWORD=x", NULL}, 3);
+  assert_int_equal(e2e_count(&process.errors, "\n"), 1);
+  assert_int_equal(process.output.size, 0);
+  e2e_free(&process);
+  tls_files_drop(&files);
+  tls_files_drop(&other);
+}
+
+static void what_verbose_tells(void **state) {
+  static const char *const encrypts[] = {"-Nm", "-Ns", "-No"};
+  static const char *const tells[] = {"encrypted with TLSv1.2", "encrypted with TLSv1.3",
+                                      "not encrypted, but for the login"};
+  e2e_lite lite;
+  (void)state;
+  e2e_lite_start(&lite, ALOFT_COMMAND);
+  char *fingerprint = strstr(lite.process.output.text, "SHA-256 ");
+  assert_non_null(fingerprint);
+  fingerprint[strcspn(fingerprint, "\n")] = 0;
+  for (size_t i = 0; i < 3; i++) {
+    e2e_process process;
+    const char *const *options = OPTIONS(encrypts[i], "--verbose", "--ca-file", lite.certificate);
+    assert_int_equal(ask(&lite, &process, "127.0.0.1", options), 0);
+    assert_int_equal(e2e_count(&process.errors, tells[i]), 1);
+    assert_int_equal(e2e_count(&process.errors, fingerprint), i < 2 ? 1 : 0);
+    e2e_free(&process);
+  }
+  e2e_lite_stop(&lite);
+}
+
 /* ---- much ---- */
 
 static void much_both_ways(void **state) {
@@ -188,6 +235,8 @@ int main(void) {
       cmocka_unit_test(who_is_trusted),
       cmocka_unit_test(a_server_that_insists),
       cmocka_unit_test(files_that_are_wrong),
+      cmocka_unit_test(a_certificate_of_its_own),
+      cmocka_unit_test(what_verbose_tells),
       cmocka_unit_test(much_both_ways),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
