@@ -48,7 +48,7 @@ static int bent_connect(alo_driver *driver, const alo_address *to, alo_watch *wa
 }
 
 static void client_event(alo_stream *stream, alo_stream_event event) {
-  switch (event) {
+  switch ((int)event) {
   case ALO_STREAM_CONNECTED:
     w->connected++;
     break;
