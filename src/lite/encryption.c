@@ -134,7 +134,10 @@ void alo_lite_handshake_done(alo_lite_connection *connection) {
   secure(connection, tls);
 }
 
-void alo_lite_login_read(alo_lite_connection *connection) {
-  if (connection->login_only && alo_stream_unsecure(&connection->stream) != ALOFT_OK)
+void alo_lite_login_packet(alo_lite_connection *connection) {
+  if (!connection->login_only || connection->phase != ALO_LITE_LOGIN || connection->frames.left > 0)
+    return;
+  connection->login_only = false;
+  if (alo_stream_unsecure(&connection->stream) != ALOFT_OK)
     alo_lite_protocol_error(connection, "a login before the handshake was answered");
 }

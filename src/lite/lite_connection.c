@@ -123,9 +123,7 @@ static void message_in(alo_lite_connection *connection) {
   case ALO_LITE_HANDSHAKE: /* taken piece by piece */
     return;
   case ALO_LITE_LOGIN:
-    alo_lite_login_read(connection);
-    if (!connection->gone)
-      alo_lite_login(connection, payload);
+    alo_lite_login(connection, payload);
     return;
   case ALO_LITE_IDLE:
     alo_lite_request(connection, connection->frames.type, payload);
@@ -196,6 +194,8 @@ static void take_frame(alo_lite_connection *connection, alo_tds_frame frame, alo
     }
     note_reset(connection);
     collect(connection, payload);
+    if (!connection->gone)
+      alo_lite_login_packet(connection);
     return;
   case ALO_TDS_FRAME_END:
     note_reset(connection);

@@ -51,7 +51,7 @@ struct alo_lite_connection {
   alo_tls *tls;    /* while its handshake is wrapped */
   bool begun;      /* the first byte has been looked at */
   bool tls_first;  /* it began with TLS, as TDS 8.0 has it */
-  bool login_only; /* TLS ends with LOGIN7 */
+  bool login_only; /* TLS ends with LOGIN7's first packet */
   bool handshaken; /* the stream is to be encrypted from the next byte on */
   alo_session *session;
   aloft_item step; /* queued: the engine is stepped in the completion phase */
@@ -126,8 +126,9 @@ void alo_lite_handshake_begin(alo_lite_connection *connection, bool login_only);
  * bytes before have been let go of, alo_lite_handshake_done is to be called. */
 void alo_lite_handshake(alo_lite_connection *connection, aloft_bytes payload);
 void alo_lite_handshake_done(alo_lite_connection *connection);
-/* LOGIN7 is there: when it alone was to be encrypted, the rest is plain. */
-void alo_lite_login_read(alo_lite_connection *connection);
+/* Some payload has been taken in. When the login alone was to be encrypted, what follows the first
+ * packet of LOGIN7 is plain: so SqlClient and FreeTDS do it, whose logins fit into that. */
+void alo_lite_login_packet(alo_lite_connection *connection);
 
 /* login.c */
 void alo_lite_prelogin(alo_lite_connection *connection, aloft_bytes payload);

@@ -195,6 +195,8 @@ void alo_tds_handshake_ended(aloft_tds *tds) {
 
 /* ---- what has come of it ---- */
 
+/* Only the first packet of LOGIN7 is to be encrypted, and by the limits of its fields ours has no
+ * other. */
 void alo_tds_login_written(aloft_tds *tds) {
   if (!tds->login || !tds->login->login_only || !tds->stream.tls || tds->stream.tx_failed)
     return;
