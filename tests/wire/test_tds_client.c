@@ -709,9 +709,12 @@ static void test_killed_at_every_byte(void **state) {
       assert_int_equal(p.status, opening.op.status);
       assert_int_equal(next.status, opening.op.status);
     } else if (p.status != ALOFT_OK) {
-      /* killed by the last byte of login: the query finds the connection closed */
-      assert_int_equal(p.status, at == login + 1 ? ALOFT_LOST_UNSENT : ALOFT_LOST);
-      assert_int_equal(p.written, at != login + 1);
+      /* killed by the last byte of login: the query finds the connection closed. The signature of a
+       * handshake is not always of the same size. */
+      bool unsent = w.server.tls ? !p.written : at == login + 1;
+      assert_true(unsent ? at <= login + 8 : at > login);
+      assert_int_equal(p.status, unsent ? ALOFT_LOST_UNSENT : ALOFT_LOST);
+      assert_int_equal(p.written, !unsent);
       assert_int_equal(next.status, ALOFT_LOST_UNSENT);
       assert_false(next.written);
     } else {
