@@ -98,7 +98,7 @@ static aloft_status ask_name(alo_tls *tls, const alo_tls_names *names) {
 }
 
 static aloft_status make_session(alo_tls *tls, const alo_tls_names *names) {
-  tls->ssl = SSL_new(tls->context->ssl);
+  tls->ssl = alo_tls_know_authorities(tls->context) ? SSL_new(tls->context->ssl) : NULL;
   BIO *bio = tls->ssl ? BIO_new(tls->context->method) : NULL;
   if (!bio)
     return ALOFT_NO_MEMORY;

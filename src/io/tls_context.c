@@ -149,10 +149,17 @@ static aloft_status add_authorities(opening *work, BIO *bio) {
               count + 1);
 }
 
+bool alo_tls_know_authorities(alo_tls_context *context) {
+  if (!context->system_authorities)
+    return true;
+  context->system_authorities = SSL_CTX_set_default_verify_paths(context->ssl) != 1;
+  return !context->system_authorities;
+}
+
 static aloft_status take_authorities(opening *work, const alo_tls_config *config) {
   if (!present(&config->authorities)) {
-    if (!config->server)
-      (void)SSL_CTX_set_default_verify_paths(work->context->ssl);
+    work->context->system_authorities =
+        !config->server && !config->trust_any && !present(&config->expected);
     return ALOFT_OK;
   }
   BIO *bio;

@@ -15,6 +15,7 @@ struct alo_tls_context {
   const aloft_allocator *heap;
   unsigned holds;
   bool server, verifies_name;
+  bool system_authorities; /* still to be read, by the first session: they are many */
   struct ssl_ctx_st *ssl;
   struct bio_method_st *method; /* of the BIO between a session and its `in` and `out` */
   struct x509_st *expected;
@@ -22,6 +23,10 @@ struct alo_tls_context {
   size_t alpn_size;                         /* of both; 0: none */
   const char *authorities_option, *certificate_option, *name_option;
 };
+
+/* ---- tls_context.c ---- */
+/* Before a session is made. False: no memory. */
+bool alo_tls_know_authorities(alo_tls_context *context);
 
 /* ---- tls.c ---- */
 /* The BIO's methods; NULL: no memory. */
