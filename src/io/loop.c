@@ -148,10 +148,13 @@ void alo_loop_input_forget(aloft_loop *loop, alo_input *input) {
   input->queued = false;
 }
 
-/* What is queued again meanwhile waits for the next turn. */
-static void read_inputs(aloft_loop *loop) {
+/* What is queued from here on waits for the next turn: callbacks come between. */
+static void take_inputs(aloft_loop *loop) {
   loop->inputs_now = loop->inputs;
   loop->inputs = NULL;
+}
+
+static void read_inputs(aloft_loop *loop) {
   while (loop->inputs_now) {
     alo_input *input = loop->inputs_now;
     loop->inputs_now = input->next;
@@ -233,13 +236,13 @@ static int phases(aloft_loop *loop, uint64_t wait_ns) {
   write_outputs(loop); /* what was started outside of a turn */
   uint64_t until = wait_until(loop, wait_ns);
   loop->input_left = false;
+  take_inputs(loop);
   /* Time passes in the wait: what a received byte starts there counts from its own moment. */
   loop->ops.fresh = false;
   int error = loop->driver->methods->wait(loop->driver, until);
   tell_time(loop);
   loop->ops.fresh = true;
-  if (loop->inputs)
-    read_inputs(loop);
+  read_inputs(loop);
   alo_ops_run_posted(&loop->ops);
   expire(loop);
   alo_ops_run_completions(&loop->ops);

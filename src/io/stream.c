@@ -162,6 +162,7 @@ static bool decrypt_some(alo_stream *stream, alo_tls *tls) {
     alo_stream_send(stream); /* an answer to a key update */
   if (over && more) {
     tls->resumable = true;
+    alo_loop_input_forget(stream->loop, &stream->input); /* of this turn */
     alo_loop_input(stream->loop, &stream->input);
   }
   if (more)
