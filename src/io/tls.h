@@ -43,9 +43,9 @@ typedef struct alo_tls_config {
   bool certificate_required; /* server: the client must show one of `authorities` */
   int minimum, maximum;      /* 12 or 13 for TLS 1.2 or 1.3; 0: 12 and the newest */
   aloft_text alpn; /* [call] client: offers it; server: takes it if offered. Absent: none */
-  /* What the user would set, for the texts of failures: "tls_ca_file". Constants; NULL: left out.
-   */
-  const char *authorities_option, *certificate_option, *name_option;
+  /* What the user would set, for the texts of failures: "tls_ca_file". Constants; NULL: left out,
+   * for there is no such option. */
+  const char *authorities_option, *certificate_option, *expected_option, *name_option;
 } alo_tls_config;
 
 /* Counted. Belongs to one thread, with all its sessions. */

@@ -344,6 +344,7 @@ aloft_status alo_tls_context_open(alo_tls_context **made, const aloft_allocator 
                                     .server = config->server,
                                     .authorities_option = config->authorities_option,
                                     .certificate_option = config->certificate_option,
+                                    .expected_option = config->expected_option,
                                     .name_option = config->name_option};
   ERR_clear_error();
   aloft_status status = build(&work, config);

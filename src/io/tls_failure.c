@@ -158,7 +158,7 @@ int alo_tls_compare(X509_STORE_CTX *store, void *context) {
   if (shown && X509_cmp(shown, own->expected) == 0)
     return 1;
   X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED);
-  const char *option = own->certificate_option;
+  const char *option = own->expected_option;
   (void)alo_tls_fail(session_of(store), ALOFT_ENCRYPTION,
                      "the certificate of the server is not the expected one%s%s",
                      option ? ": see " : "", option ? option : "");
@@ -222,7 +222,10 @@ static void say_reason(alo_tls *tls, unsigned long error) {
   char sentence[ALO_TLS_FAILURE_MAX];
   if (misses_certificate(tls, reason)) {
     (void)alo_tls_fail(tls, ALOFT_ENCRYPTION, "the server requires a client's certificate%s%s",
-                       option ? ": set " : "", option ? option : "");
+                       option ? ": set "
+                              : ", and there is no way to give one here: have it not "
+                                "ask for one",
+                       option ? option : "");
   } else if (sentence_of(reason)) {
     const char *text = sentence_of(reason), *peer = strstr(text, "%s");
     snprintf(sentence, sizeof sentence, "%.*s%s%s", (int)(peer - text), text, peer_of(tls),

@@ -21,7 +21,7 @@ struct alo_tls_context {
   struct x509_st *expected;
   unsigned char alpn[ALO_TLS_ALPN_MAX + 1]; /* its length, and the protocol */
   size_t alpn_size;                         /* of both; 0: none */
-  const char *authorities_option, *certificate_option, *name_option;
+  const char *authorities_option, *certificate_option, *expected_option, *name_option;
 };
 
 /* ---- tls_context.c ---- */

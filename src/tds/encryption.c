@@ -28,7 +28,7 @@ aloft_status alo_tds_contexts_open(alo_tds_contexts *contexts, const aloft_alloc
                            .maximum = strict ? 0 : TLS_1_2,
                            .alpn = strict ? ALOFT_TEXT("tds/8.0") : (aloft_text){NULL, 0},
                            .authorities_option = "CA File",
-                           .certificate_option = "ServerCertificate",
+                           .expected_option = "ServerCertificate",
                            .name_option = "HostNameInCertificate"};
   *contexts = (alo_tds_contexts){NULL, NULL};
   aloft_status status = open_context(&contexts->all, heap, &config, detail);

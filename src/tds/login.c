@@ -314,5 +314,7 @@ void alo_tds_login_ended(aloft_tds *tds) {
   else if (tds->phase == ALO_TDS_HANDSHAKE)
     alo_tds_handshake_ended(tds);
   else
-    alo_tds_connection_fail(tds, ALOFT_CONNECT, why_ended(tds), tds->stream.error);
+    alo_tds_connection_fail(
+        tds, tds->stream.failed == ALOFT_ENCRYPTION ? ALOFT_ENCRYPTION : ALOFT_CONNECT,
+        why_ended(tds), tds->stream.error);
 }

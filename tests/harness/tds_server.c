@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <cmocka.h>
+#include <openssl/ssl.h>
 
 #include "heap.h"
 #include "stream.h"
@@ -33,7 +34,7 @@ typedef struct tds_session {
   alo_buffer answer;  /* being built, or what is held of it */
   alo_timer timer;
   /* of the query being answered */
-  bool holding, deaf, separate;
+  bool holding, deaf, separate, cut;
   uint64_t late_ns;
 } tds_session;
 
@@ -43,6 +44,8 @@ static void end_session(tds_session *session) {
   if (!session->gone)
     session->server->ended++;
   session->gone = true;
+  if (session->cut && session->stream.tls)
+    session->stream.tls->failed = ALOFT_LOST;
   alo_stream_close(&session->stream);
   alo_timer_clear(&session->timer);
 }
@@ -293,12 +296,15 @@ static void send_answer(tds_session *session, const char *sql) {
   session->separate = interrupt < 0;
   session->holding = hold >= 0 || interrupt >= 0;
   session->deaf = strstr(sql, " deaf") != NULL;
+  if (strstr(sql, " update"))
+    assert_int_equal(SSL_key_update(session->stream.tls->ssl, SSL_KEY_UPDATE_REQUESTED), 1);
   session->late_ns = ALOFT_MILLISECONDS((uint64_t)number_after(sql, " late ", 0));
   if (session->holding) {
     send_held(session, (size_t)(hold >= 0 ? hold : interrupt));
   } else if (drop >= 0) {
     send_held(session, (size_t)drop);
     session->closing = true;
+    session->cut = strstr(sql, " cut") != NULL;
     session->stream.want_drained = true;
     if (alo_buffer_size(&session->stream.tx) == 0)
       end_session(session);
@@ -358,15 +364,15 @@ static void send_wrapped(tds_session *session) {
 static void talk_nonsense(tds_session *session) {
   alo_tds_writer writer;
   begin(session, &writer);
-  alo_tds_put(&writer, session->server->nonsense, strlen(session->server->nonsense));
+  alo_tds_put(&writer, session->server->nonsense.data, session->server->nonsense.size);
   if (alo_tds_message_end(&writer) == ALOFT_OK)
     send_held(session, SIZE_MAX);
 }
 
 static void shake_hands(tds_session *session, aloft_bytes piece) {
-  if (session->server->nonsense)
+  if (session->server->nonsense.data)
     talk_nonsense(session);
-  if (session->server->stalls || session->server->nonsense)
+  if (session->server->stalls || session->server->nonsense.data)
     return;
   bool fed = alo_tls_feed(session->tls, piece.data, piece.size);
   aloft_status status = fed ? alo_tls_handshake(session->tls) : ALOFT_NO_MEMORY;

@@ -19,13 +19,24 @@
  *
  * and after it, how:
  *
- *   hold B                stops after B bytes of the answer (0: before it) until ATTENTION; then
- * the rest follows, and the acknowledgement in a message of its own interrupt B           the same,
- * but the acknowledgement is the end of the answer pause MS              answers after so long,
- * unless ATTENTION comes before: then not at all deaf                  does not answer ATTENTION
- *   late MS               acknowledges ATTENTION only after so long
- *   again                 answers twice
- *   drop B                closes the connection after B bytes of the answer */
+ *   hold B        stops after B bytes of the answer (0: before it) until ATTENTION; then the rest
+ *                 follows, and the acknowledgement in a message of its own
+ *
+ *   interrupt B   the same, but the acknowledgement is the end of the answer
+ *
+ *   pause MS      answers after so long, unless ATTENTION comes before: then not at all
+ *
+ *   deaf          does not answer ATTENTION
+ *
+ *   late MS       acknowledges ATTENTION only after so long
+ *
+ *   again         answers twice
+ *
+ *   drop B        closes the connection after B bytes of the answer
+ *
+ *   cut           and says nothing of it in TLS
+ *
+ *   update        new keys before the answer, and asks for the client's (TLS 1.3) */
 #ifndef HARNESS_TDS_SERVER_H
 #define HARNESS_TDS_SERVER_H
 
@@ -49,7 +60,7 @@ typedef struct tds_server {
   bool mute;            /* PRELOGIN is not answered */
   alo_tls_context *tls; /* [op: until close] of the server; NULL: it cannot encrypt */
   bool tls_first;       /* begins with TLS, as TDS 8.0 has it */
-  const char *nonsense; /* answers the wrapped handshake, wrapped too */
+  aloft_bytes nonsense; /* answers the wrapped handshake, wrapped too; absent: TLS does */
   bool stalls;          /* the wrapped handshake is not answered */
   unsigned wrap_size;   /* bytes of the handshake in one packet; 0: as many as fit */
   uint64_t kill_at;     /* closes the connection after so many bytes of all; 0: never */

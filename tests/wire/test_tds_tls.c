@@ -227,15 +227,51 @@ static void test_stalled(void **state) {
   world_close(&w);
 }
 
+static void answers_wrapped(const void *nonsense, size_t size, const char *reason) {
+  world w;
+  world_open(&w);
+  world_encrypt(&w, "mandatory");
+  w.server.nonsense = (aloft_bytes){nonsense, size};
+  fails(&w, ALOFT_ENCRYPTION, reason);
+  world_close(&w);
+}
+
 static void test_no_tls_at_all(void **state) {
   (void)state;
-  static const char *const nonsense[] = {"HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-x\r\n"};
-  for (size_t at = 0; at < sizeof nonsense / sizeof *nonsense; at++) {
+  static const char http[] = "HTTP/1.1 400 Bad Request\r\n\r\n", ssh[] = "SSH-2.0-x\r\n";
+  answers_wrapped(http, sizeof http - 1, "does not speak TLS here");
+  answers_wrapped(ssh, sizeof ssh - 1, "does not speak TLS here");
+}
+
+/* A ServerHello of TLS 1.0, and of 1.1. */
+static void test_too_old(void **state) {
+  (void)state;
+  for (uint8_t minor = 1; minor <= 2; minor++) {
+    const uint8_t hello[47] = {0x16, 3, minor, 0, 42, 2, 0, 0, 38, 3, minor, [45] = 0x2F};
+    answers_wrapped(hello, sizeof hello, "have it offer TLS 1.2 or 1.3");
+  }
+}
+
+/* The server lets nobody in who shows no certificate, which Aloft never does here. */
+static void test_wants_a_certificate(void **state) {
+  (void)state;
+  const tls_files *files = world_certificate();
+  for (size_t at = 1; at < ENCRYPTS; at++) {
+    bool strict = strcmp(encrypts[at], "strict") == 0;
+    const alo_tls_config config = {.server = true,
+                                   .certificate.text = {files->text, files->text_size},
+                                   .key.text = {files->key_text, files->key_size},
+                                   .authorities.text = {files->text, files->text_size},
+                                   .certificate_required = true,
+                                   .maximum = strict ? 0 : 12,
+                                   .alpn = aloft_text_of(strict ? "tds/8.0" : NULL)};
     world w;
     world_open(&w);
-    world_encrypt(&w, "mandatory");
-    w.server.nonsense = nonsense[at];
-    fails(&w, ALOFT_ENCRYPTION, "");
+    world_encrypt(&w, encrypts[at]);
+    alo_tls_context_give(w.server.tls);
+    assert_int_equal(alo_tls_context_open(&w.server.tls, &alo_heap_default, &config, NULL),
+                     ALOFT_OK);
+    fails(&w, ALOFT_ENCRYPTION, "the server requires a client's certificate");
     world_close(&w);
   }
 }
@@ -316,6 +352,37 @@ static void test_cut_in_a_result(void **state) {
   }
 }
 
+/* Nobody can tell whether the rest was cut off on the way. */
+static void test_cut_without_a_word(void **state) {
+  (void)state;
+  for (size_t at = 1; at < ENCRYPTS; at++) {
+    world w;
+    probe p;
+    world_open(&w);
+    world_encrypt(&w, encrypts[at]);
+    world_connect(&w);
+    assert_int_equal(probe_run(&p, &w, "rows 100 drop 1000 cut"), ALOFT_LOST);
+    assert_non_null(strstr(p.error_text, "close_notify"));
+    assert_int_equal(probe_start(&p), ALOFT_LOST);
+    world_close(&w);
+  }
+}
+
+static void test_new_keys(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  world_encrypt(&w, "strict");
+  world_connect(&w);
+  for (unsigned at = 0; at < 3; at++) {
+    probe p;
+    assert_int_equal(probe_run(&p, &w, "rows 2000 update"), ALOFT_OK);
+    assert_int_equal(p.rows, 2000);
+    prove(&w);
+  }
+  world_close(&w);
+}
+
 static void test_much(void **state) {
   (void)state;
   for (size_t at = 0; at < ENCRYPTS; at++) {
@@ -368,10 +435,14 @@ int main(void) {
       cmocka_unit_test(test_files_that_cannot_be_read),
       cmocka_unit_test(test_stalled),
       cmocka_unit_test(test_no_tls_at_all),
+      cmocka_unit_test(test_too_old),
+      cmocka_unit_test(test_wants_a_certificate),
       cmocka_unit_test(test_closed_at_every_byte),
       cmocka_unit_test(test_spoiled_at_every_byte),
       cmocka_unit_test(test_split_everywhere),
       cmocka_unit_test(test_cut_in_a_result),
+      cmocka_unit_test(test_cut_without_a_word),
+      cmocka_unit_test(test_new_keys),
       cmocka_unit_test(test_much),
       cmocka_unit_test(test_pool),
   };
