@@ -355,10 +355,13 @@ static void send_wrapped(tds_session *session) {
   alo_tds_message_begin(&writer, ALO_TDS_PRELOGIN, 0);
   alo_tds_put(&writer, out->data + out->begin, size);
   alo_tls_sent(session->tls, size);
+  if (session->server->wrapped_end == 0)
+    session->server->wrapped_begin = session->server->sent;
   if (alo_tds_message_end(&writer) == ALOFT_OK)
     send_held(session, SIZE_MAX);
   else
     end_session(session);
+  session->server->wrapped_end = session->server->sent;
 }
 
 static void talk_nonsense(tds_session *session) {

@@ -72,6 +72,7 @@ typedef struct tds_server {
   bool secret_in_clear; /* LOGIN7 came unencrypted */
   unsigned accepted, logins, requests, attentions, ignored, resets, ended;
   uint64_t sent;
+  uint64_t wrapped_begin, wrapped_end; /* of them, the wrapped handshake in whole packets */
   size_t last_sql_size;
 } tds_server;
 
