@@ -62,7 +62,7 @@ static inline void world_encrypt(world *w, const char *encrypt) {
   w->server.tls_first = strict;
   w->server.encryption = optional ? ALO_TDS_ENCRYPT_OFF : ALO_TDS_ENCRYPT_ON;
   snprintf(w->string, sizeof w->string,
-           "Server=tcp:127.0.0.1,%u;User Id=someone;Password=Sesame77;Encrypt=%s;CA File=%s",
+           "Server=tcp:127.0.0.1,%u;User Id=someone;Password=Sesame77;Encrypt=%s;CA File=%.63s",
            (unsigned)w->server.port, encrypt, files->certificate);
   w->config.connection_string = aloft_text_of(w->string);
 }

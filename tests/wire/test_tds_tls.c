@@ -141,7 +141,7 @@ static void shown(const char *encrypt, const tls_files *files, const char *keywo
 
 static const char *keyword(const char *name, const char *value) {
   static char text[128];
-  snprintf(text, sizeof text, "%s=%s", name, value);
+  snprintf(text, sizeof text, "%.60s=%.63s", name, value);
   return text;
 }
 
