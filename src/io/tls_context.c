@@ -289,8 +289,12 @@ static aloft_status set_server(opening *work, const alo_tls_config *config) {
   return ALOFT_OK;
 }
 
-static int version_of(int number) {
-  return number == 13 ? TLS1_3_VERSION : number == 12 ? TLS1_2_VERSION : 0;
+/* OpenSSL takes 0 for "any", which only `fallback` may mean; -1: there is no such version. */
+static int version_of(int number, int fallback) {
+  return number == 0    ? fallback
+         : number == 13 ? TLS1_3_VERSION
+         : number == 12 ? TLS1_2_VERSION
+                        : -1;
 }
 
 static aloft_status set_protocol(opening *work, const alo_tls_config *config) {
@@ -298,9 +302,10 @@ static aloft_status set_protocol(opening *work, const alo_tls_config *config) {
   SSL_CTX *ssl = context->ssl;
   if (config->alpn.size > ALO_TLS_ALPN_MAX)
     return fail(work, ALOFT_ARGUMENT, "the name of a protocol is too long for ALPN");
-  if (SSL_CTX_set_min_proto_version(ssl, config->minimum ? version_of(config->minimum)
-                                                         : TLS1_2_VERSION) != 1 ||
-      SSL_CTX_set_max_proto_version(ssl, version_of(config->maximum)) != 1)
+  int minimum = version_of(config->minimum, TLS1_2_VERSION),
+      maximum = version_of(config->maximum, 0);
+  if (minimum < 0 || maximum < 0 || SSL_CTX_set_min_proto_version(ssl, minimum) != 1 ||
+      SSL_CTX_set_max_proto_version(ssl, maximum) != 1)
     return fail(work, ALOFT_ARGUMENT, "the versions of TLS are 12 and 13");
   (void)SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   (void)SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
