@@ -514,13 +514,14 @@ static uint64_t open_spoiled(pair *p, int version, uint64_t at, bool cut) {
  * record's version, which means nothing; and it is cut off after each. */
 static void test_handshake_spoiled_everywhere(void **state) {
   (void)state;
-  enum { RECORDS_MAX = 8 };
+  enum { RECORDS_MAX = 8, SHORTER_MAX = 8 };
   for (int version = 12; version <= 13; version++) {
     pair p;
     unsigned accepted = 0;
     uint64_t all = open_spoiled(&p, version, 0, false);
     assert_true(p.client->established);
     assert_in_range(all, 300, 5000);
+    all -= SHORTER_MAX;
     close_pair(&p);
     for (uint64_t at = 1; at <= all; at++) {
       open_spoiled(&p, version, at, false);
@@ -592,6 +593,30 @@ static void test_new_keys(void **state) {
     expect_plain(&p, back, pattern, 5000);
   }
   close_pair(&p);
+}
+
+/* TLS 1.2 could begin a second handshake, which has been the way into some first ones. */
+static void test_no_second_handshake(void **state) {
+  (void)state;
+  for (int by_server = 0; by_server < 2; by_server++) {
+    pair p;
+    alo_tls_config client = client_config();
+    const alo_tls_config server = server_config(&good);
+    client.maximum = 12;
+    assert_true(open_pair(&p, &alo_heap_default, &client, &server, NULL));
+    establish(&p);
+    alo_tls *asks = by_server ? p.server : p.client, *refuses = by_server ? p.client : p.server;
+    SSL_clear_options(asks->ssl, SSL_OP_NO_RENEGOTIATION);
+    assert_int_equal(SSL_renegotiate(asks->ssl), 1);
+    (void)SSL_do_handshake(asks->ssl);
+    assert_int_not_equal(move(&p, asks, refuses), 0);
+    (void)alo_tls_read(refuses, &p.client_plain, 100);
+    assert_int_equal(SSL_num_renegotiations(refuses->ssl), 0);
+    (void)move(&p, refuses, asks);
+    (void)alo_tls_read(asks, &p.server_plain, 100);
+    assert_int_not_equal(asks->failed, ALOFT_OK);
+    close_pair(&p);
+  }
 }
 
 /* A peer that asks for new keys again and again does not fill our memory. */
@@ -953,6 +978,7 @@ int main(void) {
       cmocka_unit_test(test_handshake_spoiled_everywhere),
       cmocka_unit_test(test_ends),
       cmocka_unit_test(test_new_keys),
+      cmocka_unit_test(test_no_second_handshake),
       cmocka_unit_test(test_flood_of_new_keys),
       cmocka_unit_test(test_records),
       cmocka_unit_test(test_batch),
