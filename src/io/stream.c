@@ -50,11 +50,21 @@ static void end(alo_stream *stream, aloft_status failed, int error) {
   stream->event(stream, ALO_STREAM_ENDED);
 }
 
-/* The session's failure; its alert is on its way if the kernel takes it at once. */
-static void end_by_session(alo_stream *stream) {
+/* What the session has left to say, as far as the kernel takes it now. */
+static void say_last(alo_stream *stream) {
   const alo_buffer *out = &stream->tls->out;
-  if (alo_buffer_size(out) && !stream->tx_failed)
-    (void)methods_of(stream)->write(stream->socket, out->data + out->begin, alo_buffer_size(out));
+  ssize_t put = 1;
+  while (put > 0 && alo_buffer_size(out)) {
+    put = methods_of(stream)->write(stream->socket, out->data + out->begin, alo_buffer_size(out));
+    if (put > 0)
+      (void)alo_tls_sent(stream->tls, (size_t)put);
+  }
+}
+
+/* The session's failure, and its alert. */
+static void end_by_session(alo_stream *stream) {
+  if (!stream->tx_failed)
+    say_last(stream);
   end(stream, stream->tls->failed, 0);
 }
 
@@ -427,16 +437,14 @@ aloft_status alo_stream_unsecure(alo_stream *stream) {
   return ALOFT_OK;
 }
 
-/* As far as the kernel takes it at once; behind a record that it has not taken whole it would be
+/* As far as the kernel takes it now; behind a record that it has not taken whole it would be
  * nonsense. */
 static void say_close(alo_stream *stream) {
   alo_tls *tls = stream->tls;
   if (!tls || !stream->socket || stream->tx_failed || alo_buffer_size(&tls->out))
     return;
   alo_tls_say_close(tls);
-  if (alo_buffer_size(&tls->out))
-    (void)methods_of(stream)->write(stream->socket, tls->out.data + tls->out.begin,
-                                    alo_buffer_size(&tls->out));
+  say_last(stream);
 }
 
 /* ---- life ---- */
