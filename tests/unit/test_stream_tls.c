@@ -17,6 +17,7 @@ typedef struct side {
   unsigned connected, secured, readable, drained, ended;
   bool keeps; /* does not take what it gets */
   int close_in;
+  bool pauses;        /* itself in each READABLE */
   size_t plain_first; /* secures itself after so many plain bytes */
 } side;
 
@@ -43,6 +44,16 @@ static int make_all(void **state) {
 }
 
 /* ---- the world ---- */
+
+static alo_driver_methods bent;
+static const alo_driver_methods *real;
+static unsigned asked_for; /* by the client of the kernel */
+
+static void bent_interest(alo_socket *socket, unsigned events) {
+  if (socket == w->client.stream.socket)
+    asked_for = events;
+  real->interest(socket, events);
+}
 
 static alo_tls *new_session(bool server) {
   alo_tls *tls;
@@ -78,6 +89,7 @@ static void take_plain_first(side *self) {
 static void happened(side *self, alo_stream_event event) {
   unsigned *counts[] = {&self->connected, &self->secured, &self->readable, &self->drained,
                         &self->ended};
+  assert_true(self->stream.open); /* there is no event after a close */
   ++*counts[event];
   if (self->close_in == (int)event) {
     alo_stream_close(&self->stream);
@@ -87,6 +99,8 @@ static void happened(side *self, alo_stream_event event) {
     take_plain_first(self);
   else if (event == ALO_STREAM_READABLE && !self->keeps)
     take_some(self, self->stream.rx.size);
+  if (event == ALO_STREAM_READABLE && self->pauses)
+    alo_stream_pause(&self->stream, true);
 }
 
 static void client_event(alo_stream *stream, alo_stream_event event) {
@@ -124,6 +138,10 @@ static void open_world(bool sim, uint64_t seed, const alo_sim_faults *faults, bo
   w = &place;
   harness_loop_open(&w->at, sim, seed, faults);
   alo_driver *driver = w->at.loop->driver;
+  real = driver->methods;
+  bent = *real;
+  bent.interest = bent_interest;
+  driver->methods = &bent;
   alo_address at = {.in = {.sin_family = AF_INET}}, bound;
   at.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   w->watch.ready = connection_waits;
@@ -233,6 +251,19 @@ static void test_upgrade(void **state) {
   }
 }
 
+/* Output that a handshake holds back asks the kernel for nothing. */
+static void test_held_output_waits_quietly(void **state) {
+  (void)state;
+  open_world(true, 1, NULL, true);
+  connect_both();
+  assert_int_equal(alo_stream_secure(&w->client.stream, new_session(false)), ALOFT_OK);
+  put(&w->client, data, 10);
+  HARNESS_TURN_UNTIL(w->at.loop, w->server.readable);
+  assert_int_equal(harness_turn(w->at.loop, 0), ALOFT_OK);
+  assert_int_equal(asked_for, ALO_READABLE);
+  close_world();
+}
+
 static void test_back_in_the_clear(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 20; seed++) {
@@ -293,6 +324,22 @@ static void test_paused(void **state) {
   }
 }
 
+/* What was received and not decrypted yet is shown when reading goes on, though the kernel has
+ * nothing more to tell. */
+static void test_paused_in_the_middle(void **state) {
+  (void)state;
+  for (size_t size = 100000; size < 200000; size += 4001) {
+    open_world(true, 1, NULL, true);
+    establish_both();
+    w->client.pauses = true;
+    put(&w->server, data, size);
+    HARNESS_TURN_UNTIL(w->at.loop,
+                       (alo_stream_pause(&w->client.stream, false), w->client.got_size == size));
+    expect_got(&w->client, size);
+    close_world();
+  }
+}
+
 static void test_full(void **state) {
   (void)state;
   enum { RX_MAX = 10000, SHARE = 64 << 10 };
@@ -326,6 +373,27 @@ static void test_goodbye(void **state) {
     expect_got(&w->client, 1000);
     assert_int_equal(w->client.stream.failed, ALOFT_OK);
     assert_null(alo_stream_failure(&w->client.stream));
+    close_world();
+  }
+}
+
+/* The peer says that it will send no more, behind its last bytes, and stays. */
+static void test_goodbye_of_one_who_stays(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    open_world(seed > 0, seed, seed > 1 ? &cuts : NULL, true);
+    establish_both();
+    alo_stream *server = &w->server.stream;
+    alo_buffer *out = &server->tls->out;
+    HARNESS_TURN_UNTIL(w->at.loop, alo_buffer_size(out) == 0);
+    put(&w->server, data, 1000);
+    assert_int_equal(alo_tls_write(server->tls, &server->tx), ALOFT_OK);
+    server->tx_taken += 1000;
+    alo_tls_say_close(server->tls);
+    HARNESS_TURN_UNTIL(w->at.loop, w->client.ended);
+    expect_got(&w->client, 1000);
+    assert_int_equal(w->client.stream.failed, ALOFT_OK);
+    assert_int_equal(w->server.ended, 0);
     close_world();
   }
 }
@@ -462,11 +530,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytes_both_ways),
       cmocka_unit_test(test_upgrade),
+      cmocka_unit_test(test_held_output_waits_quietly),
       cmocka_unit_test(test_back_in_the_clear),
       cmocka_unit_test(test_one_record_for_a_turn),
       cmocka_unit_test(test_paused),
+      cmocka_unit_test(test_paused_in_the_middle),
       cmocka_unit_test(test_full),
       cmocka_unit_test(test_goodbye),
+      cmocka_unit_test(test_goodbye_of_one_who_stays),
       cmocka_unit_test(test_cut_off),
       cmocka_unit_test(test_cut_off_in_the_handshake),
       cmocka_unit_test(test_mistrusted),
