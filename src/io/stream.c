@@ -181,7 +181,7 @@ static bool decrypt_some(alo_stream *stream, alo_tls *tls) {
     end(stream, ALOFT_OK, 0);
   else if (over)
     end_by_session(stream);
-  return !over && stream->open && !stream->ended && stream->tls == tls;
+  return !over;
 }
 
 /* Shows what the session gives, as long as there is more and it may. */

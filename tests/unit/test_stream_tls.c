@@ -90,6 +90,7 @@ static void happened(side *self, alo_stream_event event) {
   unsigned *counts[] = {&self->connected, &self->secured, &self->readable, &self->drained,
                         &self->ended};
   assert_true(self->stream.open); /* there is no event after a close */
+  assert_false(self->stream.paused && event == ALO_STREAM_READABLE);
   ++*counts[event];
   if (self->close_in == (int)event) {
     alo_stream_close(&self->stream);
@@ -99,7 +100,7 @@ static void happened(side *self, alo_stream_event event) {
     take_plain_first(self);
   else if (event == ALO_STREAM_READABLE && !self->keeps)
     take_some(self, self->stream.rx.size);
-  if (event == ALO_STREAM_READABLE && self->pauses)
+  if (self->pause_in == (int)event)
     alo_stream_pause(&self->stream, true);
 }
 
@@ -125,7 +126,7 @@ static void open_contexts(bool trusted) {
 }
 
 static void open_side(side *self) {
-  self->close_in = -1;
+  self->close_in = self->pause_in = -1;
   self->got = malloc(DATA_MAX);
   assert_non_null(self->got);
   alo_stream_init(&self->stream, w->at.loop, TX_MAX);
@@ -212,6 +213,7 @@ static void exchange(uint64_t seed) {
       const alo_stream *stream = at ? &w->server.stream : &w->client.stream;
       assert_in_range(stream->tx_written, 0, stream->tx_taken);
       assert_in_range(stream->tx_taken, 0, sent[at]);
+      assert_true(at == 1 || alo_stream_tx_left(stream) || !alo_buffer_size(&stream->tls->out));
     }
   }
 }
@@ -239,14 +241,16 @@ static void test_upgrade(void **state) {
   for (uint64_t seed = 0; seed < 20; seed++) {
     open_world(seed > 0, seed, seed > 1 ? &cuts : NULL, true);
     connect_both();
-    w->server.plain_first = 5;
-    put(&w->client, data, 5);
+    w->server.plain_first = 105;
+    put(&w->client, data, 100);
+    HARNESS_TURN_UNTIL(w->at.loop, w->server.got_size == 100);
+    put(&w->client, data + 100, 5);
     assert_int_equal(alo_stream_secure(&w->client.stream, new_session(false)), ALOFT_OK);
-    assert_int_equal(alo_stream_tx_end(&w->client.stream), 5);
-    put(&w->client, data + 5, 1000); /* held until the handshake is over */
-    HARNESS_TURN_UNTIL(w->at.loop, w->server.got_size == 1005);
-    expect_got(&w->server, 1005);
-    HARNESS_TURN_UNTIL(w->at.loop, w->client.stream.tx_written == 1005);
+    assert_int_equal(alo_stream_tx_end(&w->client.stream), 105);
+    put(&w->client, data + 105, 1000); /* held until the handshake is over */
+    HARNESS_TURN_UNTIL(w->at.loop, w->server.got_size == 1105);
+    expect_got(&w->server, 1105);
+    HARNESS_TURN_UNTIL(w->at.loop, w->client.stream.tx_written == 1105);
     close_world();
   }
 }
@@ -331,13 +335,30 @@ static void test_paused_in_the_middle(void **state) {
   for (size_t size = 100000; size < 200000; size += 4001) {
     open_world(true, 1, NULL, true);
     establish_both();
-    w->client.pauses = true;
+    w->client.pause_in = ALO_STREAM_READABLE;
     put(&w->server, data, size);
     HARNESS_TURN_UNTIL(w->at.loop,
                        (alo_stream_pause(&w->client.stream, false), w->client.got_size == size));
     expect_got(&w->client, size);
     close_world();
   }
+}
+
+/* The client's first data comes with the end of its handshake. */
+static void test_paused_when_secured(void **state) {
+  (void)state;
+  open_world(true, 1, NULL, true);
+  connect_both();
+  w->server.pause_in = ALO_STREAM_SECURED;
+  secure_both();
+  put(&w->client, data, 100);
+  for (int at = 0; at < 50; at++)
+    assert_int_equal(harness_turn(w->at.loop, 0), ALOFT_OK);
+  assert_int_equal(w->server.secured, 1);
+  assert_int_equal(w->server.got_size, 0);
+  alo_stream_pause(&w->server.stream, false);
+  HARNESS_TURN_UNTIL(w->at.loop, w->server.got_size == 100);
+  close_world();
 }
 
 static void test_full(void **state) {
@@ -535,6 +556,7 @@ int main(void) {
       cmocka_unit_test(test_one_record_for_a_turn),
       cmocka_unit_test(test_paused),
       cmocka_unit_test(test_paused_in_the_middle),
+      cmocka_unit_test(test_paused_when_secured),
       cmocka_unit_test(test_full),
       cmocka_unit_test(test_goodbye),
       cmocka_unit_test(test_goodbye_of_one_who_stays),
