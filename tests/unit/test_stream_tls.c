@@ -15,9 +15,9 @@ typedef struct side {
   uint8_t *got;
   size_t got_size, least_rx;
   unsigned connected, secured, readable, drained, ended;
-  bool keeps; /* does not take what it gets */
-  int close_in;
-  bool pauses;        /* itself in each READABLE */
+  bool keeps;             /* does not take what it gets */
+  int close_in, pause_in; /* events; -1: none */
+
   size_t plain_first; /* secures itself after so many plain bytes */
 } side;
 
@@ -208,6 +208,7 @@ static void exchange(uint64_t seed) {
       sent[at] += size;
       assert_int_equal(alo_stream_tx_end(&self->stream), sent[at]);
     }
+    alo_stream_pause(&w->server.stream, random >> 62 != 0); /* until the kernel takes no more */
     assert_int_equal(harness_turn(w->at.loop, 0), ALOFT_OK);
     for (int at = 0; at < 2; at++) {
       const alo_stream *stream = at ? &w->server.stream : &w->client.stream;
@@ -224,6 +225,7 @@ static void test_bytes_both_ways(void **state) {
     open_world(seed > 0, seed, seed > 1 ? &cuts : NULL, true);
     establish_both();
     exchange(seed);
+    alo_stream_pause(&w->server.stream, false);
     HARNESS_TURN_UNTIL(w->at.loop,
                        w->client.got_size == DATA_MAX && w->server.got_size == DATA_MAX);
     HARNESS_TURN_UNTIL(w->at.loop, !alo_stream_tx_left(&w->client.stream) &&
