@@ -44,13 +44,14 @@ typedef enum aloft_nats_event {
 typedef struct aloft_nats_config {
   size_t size; /* sizeof(aloft_nats_config) */
   /* "nats://[user[:password]@|token@]host[:port]", percent-encoded; also "host[:port]". [call]
-   * Port 4222 by default. tls:// and ws:// are refused with ALOFT_ENCRYPTION/ALOFT_UNSUPPORTED. */
+   * Port 4222 by default. tls:// is nats:// that is never spoken in clear (see tls_required). ws://
+   * is refused with ALOFT_UNSUPPORTED. */
   aloft_text url;
   aloft_text user, password, token; /* [call] wiped after use; over those of the URL */
   aloft_text name;                  /* [call] of this client, for the server's monitoring */
   aloft_text inbox_prefix;          /* [call] default "_INBOX"; a subject without wildcards */
   bool no_echo;                     /* do not get back what this connection publishes */
-  uint64_t connect_timeout_ns;      /* resolving, dialling, INFO, PONG; 0: 5 s */
+  uint64_t connect_timeout_ns;      /* resolving, dialling, TLS, INFO, PONG; 0: 5 s */
   uint64_t ping_interval_ns;        /* 0: 2 min */
   uint32_t pings_out_max;           /* unanswered PINGs before the connection is lost; 0: 2 */
   uint32_t inflight_max;            /* requests at one time; 0: 65,536; at most 16,777,215 */
@@ -65,13 +66,26 @@ typedef struct aloft_nats_config {
    * and DROPPED at most 32 wait; more are counted in events_dropped. */
   void (*event)(aloft_nats *nats, aloft_nats_event event, const aloft_error *error, void *context);
   void *context; /* until close */
+  /* TLS 1.2 or 1.3, begun when INFO has come (NATS protocol, INFO and CONNECT: tls_required). The
+   * server's certificate is verified: its chain, its dates, and that it is for the host. A server
+   * that requires TLS gets it, whatever the URL; one that does not offer it is refused with
+   * ALOFT_ENCRYPTION before any credential is sent when TLS is asked for: by tls://, by
+   * tls_required, or by any other of these members. */
+  bool tls_required;
+  bool tls_first;         /* the handshake comes before INFO; the server must be set so too */
+  aloft_text tls_ca_file; /* [call] PEM; authorities that are trusted; absent: the system's */
+  /* [call] PEM; this client's own certificate (with those between it and its authority) and its
+   * key, which has no passphrase. Both, or neither: then it shows none. */
+  aloft_text tls_certificate_file, tls_key_file;
+  aloft_text tls_server_name; /* [call] name or address that the certificate must be for; absent:
+                                 the URL's host */
 } aloft_nats_config;
 
 /* Begins to connect; requests, publications and subscriptions may follow at once and are sent when
  * the server is ready. `op` (may be NULL) completes when it is, or with ALOFT_RESOLVE,
- * ALOFT_CONNECT, ALOFT_TIMEOUT, ALOFT_AUTH, ALOFT_ENCRYPTION (the server requires TLS),
- * ALOFT_PROTOCOL. After a failure the connection stays dead; close it.
- * Refused: ALOFT_ARGUMENT (what in the config or URL), ALOFT_NO_MEMORY. */
+ * ALOFT_CONNECT, ALOFT_TIMEOUT, ALOFT_AUTH, ALOFT_ENCRYPTION (no TLS, or which check of it failed
+ * and what to set), ALOFT_PROTOCOL. After a failure the connection stays dead; close it.
+ * Refused: ALOFT_ARGUMENT (what in the config, its files or the URL), ALOFT_NO_MEMORY. */
 ALOFT_API aloft_status aloft_nats_open(aloft_nats **nats, aloft_loop *loop,
                                        const aloft_nats_config *config, aloft_op *op);
 
@@ -174,6 +188,19 @@ typedef struct aloft_nats_info {
   uint64_t events_dropped;       /* not told, see the config's `event` */
 } aloft_nats_info;
 ALOFT_API void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info);
+
+/* How a connection is encrypted; texts end with a NUL, are cut where they are too long, and empty
+ * when it is not (or not yet). */
+typedef struct aloft_nats_encryption {
+  size_t size; /* sizeof(aloft_nats_encryption), set by the caller */
+  bool encrypted;
+  char protocol[16]; /* "TLSv1.3" */
+  char cipher[64];
+  char subject[256];    /* of the server's certificate */
+  char expires[32];     /* "2027-01-31T23:59:59Z" */
+  char fingerprint[96]; /* SHA-256, "AB:CD:..." */
+} aloft_nats_encryption;
+ALOFT_API void aloft_nats_get_encryption(const aloft_nats *nats, aloft_nats_encryption *encryption);
 
 #ifdef __cplusplus
 }

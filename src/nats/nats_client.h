@@ -3,12 +3,15 @@
  *   DIALLING -> GREETING (INFO awaited) -> LOGIN (PONG awaited) -> READY -> CLOSING -> gone
  *        any of them -> DEAD (failed; waits for close)
  *
+ * With TLS, SECURING (its handshake) comes between GREETING and LOGIN, or with tls_first before
+ * GREETING.
+ *
  * A close before READY with publications held waits for READY first: `leaving` says so in any
  * phase.
  *
  * What is sent before READY is held as records, for the server's limits are not known until INFO.
- * nats_open.c opens and closes; nats_link.c is the wire; nats_publish.c and nats_subscribe.c are
- * the operations; nats_deliver.c shows messages. */
+ * nats_open.c opens and closes; nats_link.c is the wire, nats_encryption.c its TLS; nats_publish.c
+ * and nats_subscribe.c are the operations; nats_deliver.c shows messages. */
 #ifndef ALO_NATS_CLIENT_H
 #define ALO_NATS_CLIENT_H
 
@@ -22,6 +25,7 @@
 
 typedef enum {
   ALO_NATS_PHASE_DIALLING,
+  ALO_NATS_PHASE_SECURING,
   ALO_NATS_PHASE_GREETING,
   ALO_NATS_PHASE_LOGIN,
   ALO_NATS_PHASE_READY,
@@ -142,6 +146,10 @@ struct aloft_nats {
   char inbox_refused_text[ALO_NATS_ERROR_MAX / 2];
   alo_nats_notice moments[ALO_NATS_MOMENTS];
 
+  alo_tls_context *tls; /* until the handshake begins; NULL: not asked for by the configuration */
+  bool tls_required, tls_first;
+  aloft_text tls_name; /* in the memory of `host`; absent: the host's */
+
   uint64_t messages_in, messages_out, bytes_in, bytes_out, replies_unmatched;
   uint64_t messages_unmatched, headers_malformed, publications_dropped, events_dropped;
 };
@@ -165,6 +173,23 @@ void alo_nats_finish_all(aloft_nats *nats, bool closed);
 void alo_nats_ping(aloft_nats *nats);
 /* Says that received bytes wait for callbacks, or no longer do. */
 void alo_nats_hold_input(aloft_nats *nats, bool held);
+
+/* INFO and the handshake are there: CONNECT follows. */
+void alo_nats_log_in(aloft_nats *nats);
+
+/* ---- nats_encryption.c ---- */
+/* What the configuration asks for; its files are read at once. `why`: of a refusal, "" when there
+ * is nothing to say. */
+aloft_status alo_nats_encryption_init(aloft_nats *nats, const aloft_nats_config *config,
+                                      bool tls_url, char why[ALO_TLS_FAILURE_MAX]);
+/* Begins the handshake: SECURING. */
+void alo_nats_secure(aloft_nats *nats);
+/* Begins it when the server or the configuration asks for it, and otherwise logs in. */
+void alo_nats_agree(aloft_nats *nats, bool server_requires, bool server_offers);
+/* It is complete. */
+void alo_nats_secured(aloft_nats *nats);
+/* SECURING has ended with the stream. */
+void alo_nats_securing_ended(aloft_nats *nats);
 
 /* ---- nats_publish.c ---- */
 /* Their kinds of operations. */

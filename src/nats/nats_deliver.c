@@ -312,7 +312,7 @@ void aloft_nats_get_info(const aloft_nats *nats, aloft_nats_info *info) {
                          .replies_unmatched = nats->replies_unmatched,
                          .inflight = alo_inflight_count(&nats->requests),
                          .tx_bytes =
-                             alo_buffer_size(&nats->stream.tx) + alo_buffer_size(&nats->held),
+                             alo_stream_tx_left(&nats->stream) + alo_buffer_size(&nats->held),
                          .kept_bytes = nats->kept_bytes,
                          .messages_unmatched = nats->messages_unmatched,
                          .headers_malformed = nats->headers_malformed,

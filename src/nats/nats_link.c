@@ -68,7 +68,7 @@ void alo_nats_fail(aloft_nats *nats, aloft_status status, int system, const char
   nats->lost = nats->unsent = nats->failure;
   nats->lost.status = ALOFT_LOST;
   nats->unsent.status = ALOFT_LOST_UNSENT;
-  bool unsent = nats->held_publications || alo_buffer_size(&nats->stream.tx);
+  bool unsent = nats->held_publications || alo_stream_tx_left(&nats->stream);
   alo_buffer_fini(&nats->hello);
   alo_buffer_fini(&nats->stream.tx); /* nothing is sent any more, and it may hold credentials */
   nats->died_unsent = unsent;
@@ -95,15 +95,25 @@ void alo_nats_dialled_too_long(alo_timer *timer) {
   else if (!nats->stream.open)
     alo_nats_fail(nats, ALOFT_CONNECT, nats->stream.error, "cannot connect to %s:%u: %s",
                   nats->host, (unsigned)nats->port, strerror(nats->stream.error));
+  else if (nats->phase == ALO_NATS_PHASE_SECURING)
+    alo_nats_fail(nats, ALOFT_TIMEOUT, 0,
+                  "%s:%u: the TLS handshake was not complete within the time to connect",
+                  nats->host, (unsigned)nats->port);
   else
     alo_nats_fail(nats, ALOFT_TIMEOUT, 0,
-                  "%s:%u did not complete the connect in time: check that a NATS server is there",
-                  nats->host, (unsigned)nats->port);
+                  "%s:%u did not complete the connect in time: check that a NATS server is there%s",
+                  nats->host, (unsigned)nats->port,
+                  nats->phase == ALO_NATS_PHASE_GREETING && nats->tls_required && !nats->tls_first
+                      ? ", and whether it wants tls_first"
+                      : "");
 }
 
 static void stream_ended(aloft_nats *nats) {
   const alo_stream *stream = &nats->stream;
-  const char *reason = stream->error ? strerror(stream->error) : "closed by the server";
+  const char *failure = alo_stream_failure(stream);
+  const char *reason = failure         ? failure
+                       : stream->error ? strerror(stream->error)
+                                       : "closed by the server";
   unsigned port = nats->port;
   if (stream->failed == ALOFT_RESOLVE)
     alo_nats_fail(nats, ALOFT_RESOLVE, 0, "the host name %s was not resolved", nats->host);
@@ -112,12 +122,14 @@ static void stream_ended(aloft_nats *nats) {
                   port, reason);
   else if (stream->failed == ALOFT_NO_MEMORY)
     alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory to receive from %s:%u", nats->host, port);
+  else if (nats->phase == ALO_NATS_PHASE_SECURING)
+    alo_nats_securing_ended(nats);
   else if (nats->phase == ALO_NATS_PHASE_READY)
     alo_nats_fail(nats, ALOFT_LOST, stream->error, "the connection to %s:%u was lost: %s",
                   nats->host, port, reason);
   else
-    alo_nats_fail(nats, ALOFT_CONNECT, stream->error,
-                  "the connection to %s:%u ended before it was ready: %s", nats->host, port,
+    alo_nats_fail(nats, stream->failed == ALOFT_ENCRYPTION ? ALOFT_ENCRYPTION : ALOFT_CONNECT,
+                  stream->error, "the connection to %s:%u ended before it was ready: %s", nats->host, port,
                   reason);
 }
 
@@ -237,8 +249,10 @@ static void remember_server(aloft_nats *nats, const alo_nats_info *info) {
   }
 }
 
-static void log_in(aloft_nats *nats) {
+void alo_nats_log_in(aloft_nats *nats) {
   alo_buffer *hello = &nats->hello;
+  if (nats->stream.tls)
+    alo_nats_connect_encrypted(hello->data + hello->begin);
   if (alo_buffer_append(&nats->stream.tx, hello->data + hello->begin, alo_buffer_size(hello)) !=
       ALOFT_OK) {
     alo_nats_fail(nats, ALOFT_NO_MEMORY, 0, "no memory for CONNECT");
@@ -262,12 +276,7 @@ static void info_in(aloft_nats *nats, const alo_nats_event *event) {
   bool lame_duck_before = nats->lame_duck;
   nats->lame_duck |= info.lame_duck;
   if (nats->phase == ALO_NATS_PHASE_GREETING) {
-    if (info.tls_required)
-      alo_nats_fail(nats, ALOFT_ENCRYPTION, 0,
-                    "%s:%u requires TLS, which this build does not have; nothing was sent",
-                    nats->host, (unsigned)nats->port);
-    else
-      log_in(nats);
+    alo_nats_agree(nats, info.tls_required, info.tls_available);
   } else if (nats->phase == ALO_NATS_PHASE_READY && nats->lame_duck && !lame_duck_before) {
     alo_nats_tell(nats, ALOFT_NATS_LAME_DUCK, NULL);
   }
@@ -370,6 +379,23 @@ static void handle(aloft_nats *nats, const alo_nats_event *event, alo_block *blo
   }
 }
 
+/* Whether received bytes are messages: not while TLS begins, nor after the end. */
+static inline bool takes_messages(const aloft_nats *nats) {
+  return nats->phase >= ALO_NATS_PHASE_GREETING && nats->phase < ALO_NATS_PHASE_DEAD;
+}
+
+/* INFO has been taken, and TLS begins. Whatever stands behind it in clear could be from anyone, and
+ * would be read as if it had come encrypted. */
+static void begin_securing(aloft_nats *nats) {
+  if (nats->stream.rx.size)
+    alo_nats_fail(nats, ALOFT_ENCRYPTION, 0,
+                  "%s:%u: %zu bytes came in clear between INFO and the TLS handshake, where a "
+                  "server sends nothing: somebody on the way may have put them there",
+                  nats->host, (unsigned)nats->port, nats->stream.rx.size);
+  else
+    alo_nats_secure(nats);
+}
+
 /* Reading pauses while as many messages wait for their callbacks as may. */
 static bool can_read(aloft_nats *nats) {
   if (nats->phase == ALO_NATS_PHASE_DEAD || !nats->stream.rx.first)
@@ -403,7 +429,7 @@ static alo_nats_event_kind take_messages(aloft_nats *nats, alo_block *block, alo
       return ALO_NATS_NEED;
     handle(nats, event, block);
     *taken += consumed;
-  } while (*taken < size && nats->phase != ALO_NATS_PHASE_DEAD &&
+  } while (*taken < size && takes_messages(nats) &&
            (alo_nats_deliveries_at_hand(nats) || alo_nats_deliveries_room(nats)));
   return event->kind;
 }
@@ -425,6 +451,10 @@ void alo_nats_read_on(aloft_nats *nats) {
       return;
     if (taken > 0)
       alo_stream_drop(&nats->stream, taken);
+    if (nats->phase == ALO_NATS_PHASE_SECURING) {
+      begin_securing(nats);
+      return;
+    }
     if (!need)
       continue;
     size -= taken;
@@ -442,6 +472,11 @@ void alo_nats_stream_event(alo_stream *stream, alo_stream_event event) {
   switch (event) {
   case ALO_STREAM_CONNECTED:
     nats->phase = ALO_NATS_PHASE_GREETING;
+    if (nats->tls_first)
+      alo_nats_secure(nats);
+    break;
+  case ALO_STREAM_SECURED:
+    alo_nats_secured(nats);
     break;
   case ALO_STREAM_READABLE:
     alo_nats_read_on(nats);
@@ -449,7 +484,6 @@ void alo_nats_stream_event(alo_stream *stream, alo_stream_event event) {
   case ALO_STREAM_ENDED:
     stream_ended(nats);
     break;
-  case ALO_STREAM_SECURED:
   case ALO_STREAM_DRAINED:
     break;
   }

@@ -18,6 +18,8 @@ typedef struct opening {
   alo_nats_url url;
   char user[CREDENTIAL_MAX], password[CREDENTIAL_MAX], token[CREDENTIAL_MAX];
   aloft_text user_text, password_text, token_text;
+  aloft_error refusal; /* with a text of its own, of TLS */
+  char why[ALO_TLS_FAILURE_MAX];
 } opening;
 
 static void wipe(void *memory, size_t size) {
@@ -51,9 +53,8 @@ static bool credential(aloft_text own, aloft_text in_url, char *room, aloft_text
 
 BAD(bad_size, ALOFT_ARGUMENT, "the config's size is not sizeof(aloft_nats_config)");
 BAD(bad_url, ALOFT_ARGUMENT,
-    "the URL is not valid: give nats://[user:password@|token@]host[:port], percent-encoded");
-BAD(url_tls, ALOFT_ENCRYPTION,
-    "tls:// is not supported by this build: use nats:// on a network that you trust");
+    "the URL is not valid: give nats:// or tls://[user:password@|token@]host[:port], "
+    "percent-encoded");
 BAD(url_websocket, ALOFT_UNSUPPORTED, "ws:// and wss:// are not supported: use nats://host[:port]");
 BAD(bad_limit, ALOFT_ARGUMENT,
     "inflight_max and subscriptions_max are at most 16,777,215, tx_bytes_max and kept_bytes_max at "
@@ -62,6 +63,8 @@ BAD(bad_credential, ALOFT_ARGUMENT,
     "user, password and token must be UTF-8 of less than 4,096 bytes, well percent-encoded in a "
     "URL");
 BAD(bad_name, ALOFT_ARGUMENT, "the client's name must be UTF-8 of less than 4,096 bytes");
+BAD(bad_tls_name, ALOFT_ARGUMENT,
+    "tls_server_name is a name or an address of at most 255 bytes, without a NUL");
 BAD(bad_prefix, ALOFT_ARGUMENT,
     "the inbox prefix must be a subject without wildcards of at most 256 bytes");
 
@@ -82,8 +85,6 @@ static const aloft_error *check_config(opening *work) {
     return &url_websocket;
   if (!config->url.data || alo_nats_url_parse(config->url, &work->url))
     return &bad_url;
-  if (work->url.tls)
-    return &url_tls;
   if (config->inflight_max > SLOTS_MAX || config->subscriptions_max > SLOTS_MAX ||
       config->tx_bytes_max > BYTES_MAX || config->kept_bytes_max > BYTES_MAX)
     return &bad_limit;
@@ -98,6 +99,9 @@ static const aloft_error *check_config(opening *work) {
   if (config->inbox_prefix.data && (config->inbox_prefix.size > ALO_NATS_PREFIX_MAX ||
                                     !alo_nats_subject_valid(config->inbox_prefix, false)))
     return &bad_prefix;
+  const aloft_text name = config->tls_server_name;
+  if (name.size > ALO_HOST_MAX || (name.size && memchr(name.data, 0, name.size)))
+    return &bad_tls_name;
   return NULL;
 }
 
@@ -180,6 +184,7 @@ static void release(aloft_nats *nats) {
   alo_buffer_fini(&nats->hello);
   alo_buffer_fini(&nats->held);
   alo_buffer_fini(&nats->server);
+  alo_tls_context_give(nats->tls);
   alo_inflight_fini(&nats->requests);
   alo_inflight_fini(&nats->subscriptions);
   alo_heap_give(&loop->heap, nats->host, nats->host_room);
@@ -207,21 +212,42 @@ static aloft_status dial(aloft_nats *nats, const opening *work) {
                     */
 }
 
-static aloft_status build(aloft_nats *nats, const opening *work) {
-  aloft_status status = make_inbox(nats, work->config.inbox_prefix);
-  if (status != ALOFT_OK)
-    return status;
-  nats->host_room = work->url.host.size + 1;
+/* The host, and behind it the name in its certificate. */
+static aloft_status take_names(aloft_nats *nats, const opening *work) {
+  const aloft_text host = work->url.host, verified = work->config.tls_server_name;
+  nats->host_room = host.size + 1 + verified.size;
   nats->host = alo_heap_take(&nats->loop->heap, nats->host_room);
   if (!nats->host)
     return ALOFT_NO_MEMORY;
-  memcpy(nats->host, work->url.host.data, work->url.host.size);
+  memcpy(nats->host, host.data, host.size);
+  if (verified.size) {
+    memcpy(nats->host + host.size + 1, verified.data, verified.size);
+    nats->tls_name = (aloft_text){nats->host + host.size + 1, verified.size};
+  }
   nats->port = work->url.port;
-  status = write_hello(nats, work);
+  return ALOFT_OK;
+}
+
+static aloft_status ask_encryption(aloft_nats *nats, opening *work) {
+  aloft_status status =
+      alo_nats_encryption_init(nats, &work->config, work->url.tls, work->why);
+  if (status != ALOFT_OK && *work->why)
+    work->refusal = (aloft_error){.status = status, .message = aloft_text_of(work->why)};
+  return status;
+}
+
+static aloft_status build(aloft_nats *nats, opening *work) {
+  aloft_status status = make_inbox(nats, work->config.inbox_prefix);
+  if (status == ALOFT_OK)
+    status = take_names(nats, work);
+  if (status == ALOFT_OK)
+    status = ask_encryption(nats, work);
+  if (status == ALOFT_OK)
+    status = write_hello(nats, work);
   return status == ALOFT_OK ? dial(nats, work) : status;
 }
 
-static aloft_status open_with(aloft_nats **made, aloft_loop *loop, const opening *work,
+static aloft_status open_with(aloft_nats **made, aloft_loop *loop, opening *work,
                               aloft_op *op) {
   aloft_nats *nats = alo_heap_take(&loop->heap, sizeof *nats);
   if (!nats)
@@ -261,10 +287,12 @@ aloft_status aloft_nats_open(aloft_nats **made, aloft_loop *loop, const aloft_na
   aloft_status status = error ? error->status : loop->closing ? ALOFT_CLOSED : ALOFT_OK;
   if (status == ALOFT_OK)
     status = open_with(made, loop, &work, op);
+  if (work.refusal.status != ALOFT_OK)
+    error = &work.refusal;
+  const aloft_error *kept = status == ALOFT_OK ? NULL : alo_loop_refuse(loop, status, error);
   wipe(&work, sizeof work);
   if (status == ALOFT_OK)
     return ALOFT_OK;
-  const aloft_error *kept = alo_loop_refuse(loop, status, error);
   if (op && status != ALOFT_IN_USE)
     alo_op_refuse(op, status, kept);
   return status;

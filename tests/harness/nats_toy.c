@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <openssl/ssl.h>
 
+#include "heap.h"
 #include "nats_toy.h"
 #include "stream.h"
 #include "timer.h"
+#include "tls_files.h"
 
 enum { OUTPUT_MAX = 64 << 20, FIELDS_MAX = 6 };
 
@@ -79,6 +82,8 @@ static void drop_subs(toy_connection *connection) {
 
 static void drop(toy_connection *connection) {
   connection->dead = true;
+  if (connection->toy->options.cut && connection->stream.tls)
+    connection->stream.tls->failed = ALOFT_LOST; /* and says nothing of the end */
   drop_subs(connection);
   alo_stream_close(&connection->stream);
 }
@@ -105,13 +110,16 @@ static void send_text(toy_connection *connection, const char *text) {
 
 static void send_info(toy_connection *connection, bool lame_duck) {
   const nats_toy_options *options = &connection->toy->options;
+  bool tls = options->tls_required || (connection->toy->tls && !options->tls_available);
   char text[512];
   snprintf(text, sizeof text,
            "INFO {\"server_id\":\"TOY\",\"server_name\":\"toy\",\"version\":\"2.9.0\",\"proto\":1,"
-           "\"headers\":%s,\"max_payload\":%llu,\"tls_required\":%s,\"auth_required\":%s%s}\r\n",
+           "\"headers\":%s,\"max_payload\":%llu,\"tls_required\":%s,\"tls_available\":%s,"
+           "\"auth_required\":%s%s}\r\n",
            options->no_headers ? "false" : "true",
            (unsigned long long)(options->max_payload ? options->max_payload : 1 << 20),
-           options->tls_required ? "true" : "false",
+           tls && !options->tls_unsaid ? "true" : "false",
+           options->tls_available && !options->tls_unsaid ? "true" : "false",
            options->user || options->token ? "true" : "false", lame_duck ? ",\"ldm\":true" : "");
   send_text(connection, text);
 }
@@ -310,6 +318,12 @@ static void respond_size(nats_toy *toy, const toy_message *message, size_t size)
   free(bytes);
 }
 
+static void respond_anew(toy_connection *connection, const toy_message *message) {
+  SSL *ssl = connection->stream.tls->ssl;
+  assert_int_equal(SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+  respond(connection->toy, message->reply, message->data.data, message->data.size);
+}
+
 static bool is(const toy_message *message, const char *subject) {
   return aloft_text_equal(message->subject, aloft_text_of(subject));
 }
@@ -342,6 +356,8 @@ static bool answer(toy_connection *connection, const toy_message *message) {
     respond_wrongly(toy, message, is(message, "toy.sid"));
   } else if (begins(message, "toy.size.", &number)) {
     respond_size(toy, message, (size_t)number);
+  } else if (is(message, "toy.update")) {
+    respond_anew(connection, message);
   } else if (is(message, "toy.close")) {
     drop(connection);
   } else if (is(message, "toy.raw")) {
@@ -521,10 +537,46 @@ static void take_input(toy_connection *connection) {
   }
 }
 
+/* A greeting that a test gives is one of TLS too, where there is TLS. */
+static void greet(toy_connection *connection) {
+  const nats_toy *toy = connection->toy;
+  const char *text = toy->options.greeting;
+  static const char info[] = "INFO {";
+  if (!text) {
+    send_info(connection, toy->options.lame_duck);
+    return;
+  }
+  if (toy->tls && strncmp(text, info, sizeof info - 1) == 0) {
+    send_text(connection, "INFO {\"tls_required\":true,");
+    text += sizeof info - 1;
+  }
+  send_text(connection, text);
+}
+
+static void secure(toy_connection *connection) {
+  alo_tls *tls;
+  nats_toy *toy = connection->toy;
+  if (alo_tls_open(&tls, toy->tls, &toy->loop->blocks, NULL) != ALOFT_OK ||
+      alo_stream_secure(&connection->stream, tls) != ALOFT_OK)
+    drop(connection);
+}
+
+static void welcome(toy_connection *connection) {
+  const nats_toy *toy = connection->toy;
+  if (!toy->tls || !toy->tls_first)
+    greet(connection);
+  if (toy->tls && !connection->dead)
+    secure(connection);
+}
+
 static void stream_event(alo_stream *stream, alo_stream_event event) {
   toy_connection *connection = ALOFT_CONTAINER(stream, toy_connection, stream);
   if (event == ALO_STREAM_READABLE)
     take_input(connection);
+  else if (event == ALO_STREAM_SECURED && connection->toy->tls_first)
+    greet(connection);
+  else if (event == ALO_STREAM_SECURED)
+    return;
   else if (event != ALO_STREAM_CONNECTED)
     drop(connection);
 }
@@ -567,10 +619,35 @@ static void connection_waits(alo_watch *watch, unsigned events) {
   made->next = own->connections;
   own->connections = made;
   own->toy->accepted++;
-  if (own->toy->options.greeting)
-    send_text(made, own->toy->options.greeting);
-  else
-    send_info(made, own->toy->options.lame_duck);
+  welcome(made);
+}
+
+/* ---- TLS by the environment ---- */
+
+static tls_files files;
+
+static void drop_files(void) {
+  tls_files_drop(&files);
+}
+
+static void encrypt(nats_toy *toy) {
+  const char *how = getenv("ALOFT_TEST_TLS");
+  if (!how)
+    return;
+  if (!files.text_size) {
+    tls_files_make(&files, NULL);
+    atexit(drop_files);
+  }
+  toy->tls = tls_files_server(&files, &alo_heap_default, 0, NULL);
+  toy->tls_first = strcmp(how, "first") == 0;
+}
+
+aloft_nats_config nats_toy_config(const nats_toy *toy) {
+  bool tls = getenv("ALOFT_TEST_TLS") != NULL;
+  return (aloft_nats_config){.size = sizeof(aloft_nats_config),
+                             .url = aloft_text_of(toy->url),
+                             .tls_ca_file = aloft_text_of(tls ? files.certificate : NULL),
+                             .tls_first = toy->tls_first};
 }
 
 bool nats_toy_try_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *options) {
@@ -588,6 +665,7 @@ bool nats_toy_try_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *
     free(own);
     return false;
   }
+  encrypt(toy);
   toy->own = own;
   toy->port = ntohs(bound.in.sin_port);
   snprintf(toy->url, sizeof toy->url, "nats://127.0.0.1:%u", (unsigned)toy->port);
@@ -612,6 +690,8 @@ void nats_toy_close(nats_toy *toy) {
   toy->loop->driver->methods->shut(own->listener);
   free(own);
   toy->own = NULL;
+  alo_tls_context_give(toy->tls);
+  toy->tls = NULL;
 }
 
 void nats_toy_send(nats_toy *toy, const char *text) {

@@ -8,11 +8,17 @@
  *   toy.never       nothing                        toy.rewritten  to a subject that was not asked
  *   toy.after.N     the same data after N ms       toy.size.N     N bytes
  *   toy.sid         under a sid never given        toy.close      by closing the connection
- *   toy.raw         by sending `data` as it is, outside of any message */
+ *   toy.raw         by sending `data` as it is, outside of any message
+ *   toy.update      the same data, under new TLS keys, and asks for the client's
+ *
+ * With ALOFT_TEST_TLS=upgrade in the environment it requires TLS after INFO, with =first before it;
+ * clients configured by nats_toy_config trust it. */
 #ifndef NATS_TOY_H
 #define NATS_TOY_H
 
 #include <aloft/nats.h>
+
+#include "tls.h"
 
 typedef struct nats_toy_options {
   uint64_t max_payload; /* in INFO; 0: 1 MiB */
@@ -22,6 +28,9 @@ typedef struct nats_toy_options {
   const char *user, *password, *token; /* asked for when set */
   uint64_t close_at;                   /* closes after so many bytes sent; 0: does not */
   uint32_t pongs_max;                  /* answers no PING after so many; 0: answers all */
+  bool tls_available;                  /* in INFO instead of tls_required */
+  bool tls_unsaid;                     /* INFO says nothing of TLS, whatever there is */
+  bool cut;                            /* closes TLS without close_notify */
 } nats_toy_options;
 
 typedef struct nats_toy nats_toy;
@@ -30,6 +39,8 @@ struct nats_toy {
   nats_toy_options options; /* may be changed at any time */
   uint16_t port;
   char url[64];
+  alo_tls_context *tls; /* of the server, given back at close; NULL: it speaks in clear */
+  bool tls_first;       /* the handshake comes before INFO */
   char connect[4096]; /* the JSON of the last CONNECT */
   /* Called for each publication that has arrived whole; may be NULL. Views [call]. */
   void (*published)(nats_toy *toy, aloft_text subject, aloft_bytes data);
@@ -45,6 +56,8 @@ void nats_toy_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *opti
 /* The same; false when it cannot. */
 bool nats_toy_try_open(nats_toy *toy, aloft_loop *loop, const nats_toy_options *options);
 void nats_toy_close(nats_toy *toy);
+/* What a client needs to connect: size, url, and for TLS by the environment what it trusts. */
+aloft_nats_config nats_toy_config(const nats_toy *toy);
 
 /* A message from a responder to whoever subscribes to `reply`. Returns how many bytes the toy has
  * sent on that connection, up to the end of this message; 0: nobody subscribes. */

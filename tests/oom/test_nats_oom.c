@@ -95,12 +95,12 @@ static bool start_all(void) {
 
 static void use_nats(const char *url) {
   unsigned events = 0;
-  const aloft_nats_config config = {.size = sizeof config,
-                                    .url = aloft_text_of(url),
-                                    .user = ALOFT_TEXT("joe"),
-                                    .password = ALOFT_TEXT("secret"),
-                                    .event = event_told,
-                                    .context = &events};
+  aloft_nats_config config = nats_toy_config(&s->toy);
+  config.url = aloft_text_of(url);
+  config.user = ALOFT_TEXT("joe");
+  config.password = ALOFT_TEXT("secret");
+  config.event = event_told;
+  config.context = &events;
   s->opening.op.done = s->closing.op.done = harness_op_done;
   aloft_status status = aloft_nats_open(&s->nats, s->loop, &config, &s->opening.op);
   if (status != ALOFT_OK) {
@@ -173,7 +173,7 @@ static void evicted(const aloft_allocator *allocator, void *context) {
   if (!s->loop)
     return;
   nats_toy_open(&s->toy, s->loop, NULL);
-  const aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(s->toy.url)};
+  const aloft_nats_config config = nats_toy_config(&s->toy);
   s->opening.op.done = harness_op_done;
   bool open = aloft_nats_open(&s->nats, s->loop, &config, &s->opening.op) == ALOFT_OK;
   for (unsigned i = 0; open && i < REQUESTS; i++) {
@@ -272,7 +272,7 @@ static void run_steady(bool sim, unsigned concurrent) {
   nats_toy toy;
   harness_loop_open(&at, sim, 1, NULL);
   nats_toy_open(&toy, at.loop, NULL);
-  const aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(toy.url)};
+  const aloft_nats_config config = nats_toy_config(&toy);
   assert_int_equal(aloft_nats_open(&now->nats, at.loop, &config, NULL), ALOFT_OK);
   aloft_cancel_init(&now->cancel, at.loop, NULL);
   now->subscription = (aloft_nats_subscription){

@@ -359,6 +359,20 @@ static void test_connect(void **state) {
                 "\"headers\":false,\"no_responders\":false}\r\n");
 }
 
+/* In its place, and nothing else moves. */
+static void test_connect_encrypted(void **state) {
+  (void)state;
+  uint8_t line[512];
+  const alo_nats_connect connect = {.user = ALOFT_TEXT("ann")};
+  size_t size = alo_nats_connect_write(&connect, line, sizeof line);
+  alo_nats_connect_encrypted(line);
+  static const char expected[] =
+      "CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\": true,\"user\":\"ann\","
+      "\"lang\":\"c\",\"protocol\":1,\"echo\":true,\"headers\":false,\"no_responders\":false}\r\n";
+  assert_int_equal(size, sizeof expected - 1);
+  assert_memory_equal(line, expected, size);
+}
+
 /* ---- URLs. ---- */
 
 static void append_part(char *out, const char *name, aloft_text part) {
@@ -600,6 +614,7 @@ int main(void) {
       cmocka_unit_test(test_sub),
       cmocka_unit_test(test_unsub),
       cmocka_unit_test(test_connect),
+      cmocka_unit_test(test_connect_encrypted),
       cmocka_unit_test(test_good_urls),
       cmocka_unit_test(test_bad_urls),
       cmocka_unit_test(test_percent_decoding),

@@ -70,8 +70,8 @@ static void begin_with(void **state, aloft_text inbox_prefix) {
   f->loop = f->at.loop;
   nats_toy_open(&f->toy, f->loop, NULL);
   f->toy.published = toy_saw;
-  const aloft_nats_config config = {
-      .size = sizeof config, .url = aloft_text_of(f->toy.url), .inbox_prefix = inbox_prefix};
+  aloft_nats_config config = nats_toy_config(&f->toy);
+  config.inbox_prefix = inbox_prefix;
   harness_op op = {.op = {.done = harness_op_done}};
   assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, &op.op), ALOFT_OK);
   assert_int_equal(aloft_wait(f->loop, &op.op), ALOFT_OK);
@@ -551,7 +551,7 @@ static void test_fail_over_in_a_loops_close(void **state) {
     begin(state);
     asked one = {.then = fail_over};
     connections[0] = f->nats;
-    const aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(f->toy.url)};
+    const aloft_nats_config config = nats_toy_config(&f->toy);
     assert_int_equal(aloft_nats_open(&connections[1], f->loop, &config, NULL), ALOFT_OK);
     f->nats = connections[which];
     assert_int_equal(ask(&one, "toy.never", "x"), ALOFT_OK);
@@ -569,7 +569,7 @@ static void test_ended_before_anything_was_written(void **state) {
     nats_toy second;
     nats_toy_open(&second, f->loop, &silent);
     aloft_nats *first = f->nats;
-    const aloft_nats_config config = {.size = sizeof config, .url = aloft_text_of(second.url)};
+    const aloft_nats_config config = nats_toy_config(&second);
     assert_int_equal(aloft_nats_open(&f->nats, f->loop, &config, NULL), ALOFT_OK);
     ask_many(0, MANY, "x");
     if (how == 2) {

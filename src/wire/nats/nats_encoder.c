@@ -294,6 +294,10 @@ static void write_text(aloft_json_writer *writer, aloft_text name, aloft_text va
   aloft_json_write_string(writer, value);
 }
 
+/* What each CONNECT line begins with, up to the value of tls_required. */
+static const char connect_head[] =
+    "CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\":";
+
 /* https://docs.nats.io/reference/reference-protocols/nats-protocol#connect */
 static size_t write_options(const alo_nats_connect *connect, char *out, size_t room) {
   aloft_json_writer writer;
@@ -328,4 +332,9 @@ size_t alo_nats_connect_write(const alo_nats_connect *connect, uint8_t *out, siz
   write_options(connect, (char *)out, options);
   put_line_end(out + options);
   return size;
+}
+
+/* As many bytes as "false". */
+void alo_nats_connect_encrypted(uint8_t *line) {
+  memcpy(line + sizeof connect_head - 1, " true", 5);
 }

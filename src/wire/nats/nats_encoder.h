@@ -46,5 +46,8 @@ typedef struct alo_nats_connect {
   bool headers; /* headers and no_responders */
 } alo_nats_connect;
 size_t alo_nats_connect_write(const alo_nats_connect *connect, uint8_t *out, size_t room);
+/* Has a whole CONNECT line say tls_required, in its place: whether the connection will be encrypted
+ * is not known when the line is written. */
+void alo_nats_connect_encrypted(uint8_t *line);
 
 #endif
