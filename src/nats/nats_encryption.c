@@ -1,5 +1,5 @@
-/* TLS: from the configuration to a stream that is encrypted. The handshake follows INFO, as the NATS
- * protocol has it, or with tls_first comes before it. */
+/* TLS: from the configuration to a stream that is encrypted. The handshake follows INFO, as the
+ * NATS protocol has it, or with tls_first comes before it. */
 #include "nats_client.h"
 
 #include <string.h>
@@ -55,9 +55,8 @@ static alo_tls *open_session(aloft_nats *nats) {
   nats->tls = NULL;
   if (status != ALOFT_OK)
     fail(nats, status,
-         status == ALOFT_ARGUMENT
-             ? "no certificate can be for the host's name: set tls_server_name"
-             : "");
+         status == ALOFT_ARGUMENT ? "no certificate can be for the host's name: set tls_server_name"
+                                  : "");
   return tls;
 }
 
@@ -92,11 +91,14 @@ void alo_nats_secured(aloft_nats *nats) {
 /* A server that is not set to tls_first begins with INFO, which is no TLS. */
 void alo_nats_securing_ended(aloft_nats *nats) {
   const char *failure = alo_stream_failure(&nats->stream);
-  alo_nats_fail(nats, nats->stream.failed == ALOFT_OK ? ALOFT_ENCRYPTION : nats->stream.failed,
-                nats->stream.error, "%s:%u: %s%s", nats->host, (unsigned)nats->port,
-                failure ? failure : strerror(nats->stream.error),
-                nats->tls_first ? " (tls_first is for servers that begin with the TLS handshake)"
-                                : "");
+  if (nats->stream.failed != ALOFT_ENCRYPTION || !failure)
+    alo_nats_fail(nats, ALOFT_CONNECT, nats->stream.error,
+                  "%s:%u: the connection ended during the TLS handshake: %s", nats->host,
+                  (unsigned)nats->port, strerror(nats->stream.error));
+  else
+    alo_nats_fail(
+        nats, ALOFT_ENCRYPTION, 0, "%s:%u: %s%s", nats->host, (unsigned)nats->port, failure,
+        nats->tls_first ? " (tls_first is for servers that begin with the TLS handshake)" : "");
 }
 
 /* ---- what has come of it ---- */

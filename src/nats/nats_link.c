@@ -129,8 +129,8 @@ static void stream_ended(aloft_nats *nats) {
                   nats->host, port, reason);
   else
     alo_nats_fail(nats, stream->failed == ALOFT_ENCRYPTION ? ALOFT_ENCRYPTION : ALOFT_CONNECT,
-                  stream->error, "the connection to %s:%u ended before it was ready: %s", nats->host, port,
-                  reason);
+                  stream->error, "the connection to %s:%u ended before it was ready: %s",
+                  nats->host, port, reason);
 }
 
 /* ---- PING and PONG ---- */

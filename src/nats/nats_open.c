@@ -229,8 +229,7 @@ static aloft_status take_names(aloft_nats *nats, const opening *work) {
 }
 
 static aloft_status ask_encryption(aloft_nats *nats, opening *work) {
-  aloft_status status =
-      alo_nats_encryption_init(nats, &work->config, work->url.tls, work->why);
+  aloft_status status = alo_nats_encryption_init(nats, &work->config, work->url.tls, work->why);
   if (status != ALOFT_OK && *work->why)
     work->refusal = (aloft_error){.status = status, .message = aloft_text_of(work->why)};
   return status;
@@ -247,8 +246,7 @@ static aloft_status build(aloft_nats *nats, opening *work) {
   return status == ALOFT_OK ? dial(nats, work) : status;
 }
 
-static aloft_status open_with(aloft_nats **made, aloft_loop *loop, opening *work,
-                              aloft_op *op) {
+static aloft_status open_with(aloft_nats **made, aloft_loop *loop, opening *work, aloft_op *op) {
   aloft_nats *nats = alo_heap_take(&loop->heap, sizeof *nats);
   if (!nats)
     return ALOFT_NO_MEMORY;

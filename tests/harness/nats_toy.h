@@ -41,7 +41,7 @@ struct nats_toy {
   char url[64];
   alo_tls_context *tls; /* of the server, given back at close; NULL: it speaks in clear */
   bool tls_first;       /* the handshake comes before INFO */
-  char connect[4096]; /* the JSON of the last CONNECT */
+  char connect[4096];   /* the JSON of the last CONNECT */
   /* Called for each publication that has arrived whole; may be NULL. Views [call]. */
   void (*published)(nats_toy *toy, aloft_text subject, aloft_bytes data);
   aloft_text reply; /* [call] of the publication that `published` shows */
