@@ -64,7 +64,8 @@ static const alo_option gateway_options[] = {
      .offset = AT(drain_ns)},
     {.name = "verbose",
      .kind = ALO_OPTION_FLAG,
-     .help = "Write a line for each request: subject, code, rows, time.",
+     .help = "Write a line for each request: subject, code, rows, time. Before them, how the "
+             "connection to NATS is encrypted.",
      .offset = AT(verbose)},
 };
 
@@ -198,6 +199,7 @@ static alo_exit execute(serving *run, alo_nats_settings *settings, const char *p
     code = ALO_EXIT_LOCAL;
   if (code != ALO_EXIT_OK)
     return code;
+  settings->verbose = run->values.verbose;
   code = alo_nats_session_open(&run->session, settings);
   if (code == ALO_EXIT_OK)
     code = serve(run);
@@ -217,7 +219,7 @@ int alo_command_gateway(int argc, char **argv) {
                                 .options = gateway_options,
                                 .count = sizeof gateway_options / sizeof gateway_options[0],
                                 .values = &run.values},
-                               alo_nats_option_group(&settings)};
+                               alo_nats_option_group(&settings, false)};
   alo_command_line line = {
       .synopsis = "aloft gateway [OPTION...] DIR",
       .summary = "Answers NATS requests from the SQL files in DIR: each NAME.sql is an endpoint.",

@@ -137,7 +137,7 @@ int alo_command_pub(int argc, char **argv) {
                                 .options = pub_options,
                                 .count = sizeof pub_options / sizeof pub_options[0],
                                 .values = &pub.values},
-                               alo_nats_option_group(&settings)};
+                               alo_nats_option_group(&settings, true)};
   alo_command_line line = {
       .synopsis = "aloft pub [OPTION...] SUBJECT [BODY]",
       .summary = "Publishes a message on SUBJECT. Without BODY the body is read from standard "

@@ -249,7 +249,7 @@ int alo_command_reply(int argc, char **argv) {
                                 .options = reply_options,
                                 .count = sizeof reply_options / sizeof reply_options[0],
                                 .values = &run.values},
-                               alo_nats_option_group(&settings)};
+                               alo_nats_option_group(&settings, true)};
   alo_command_line line = {
       .synopsis = "aloft reply [OPTION...] SUBJECT [BODY]",
       .summary = "Answers the requests on SUBJECT with BODY, or with their own body.",

@@ -301,7 +301,7 @@ int alo_command_request(int argc, char **argv) {
                                 .options = request_options,
                                 .count = sizeof request_options / sizeof request_options[0],
                                 .values = &ask.values},
-                               alo_nats_option_group(&settings)};
+                               alo_nats_option_group(&settings, true)};
   alo_command_line line = {
       .synopsis = "aloft request [OPTION...] SUBJECT [BODY]",
       .summary = "Sends a request on SUBJECT and prints the reply.",

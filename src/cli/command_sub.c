@@ -197,7 +197,7 @@ int alo_command_sub(int argc, char **argv) {
                                 .options = sub_options,
                                 .count = sizeof sub_options / sizeof sub_options[0],
                                 .values = &sub.values},
-                               alo_nats_option_group(&settings)};
+                               alo_nats_option_group(&settings, true)};
   alo_command_line line = {
       .synopsis = "aloft sub [OPTION...] SUBJECT",
       .summary = "Prints the messages published on SUBJECT, which may hold the wildcards * and >.",

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "nats_encryption.h"
 
 #define DEFAULT_SERVER "nats://127.0.0.1:4222"
-#define NO_TLS         "TLS to a NATS server is not part of this version; leave it out"
 #define NO_KEYS        "only user, password and token are part of this version; use those"
 
 #define AT(member) offsetof(alo_nats_settings, member)
@@ -17,7 +17,8 @@ static const alo_option nats_options[] = {
      .letter = 's',
      .kind = ALO_OPTION_URL,
      .value = "URL",
-     .help = "The server, nats://HOST:PORT; by default " DEFAULT_SERVER ".",
+     .help = "The server, nats://HOST:PORT, or tls://HOST:PORT never to speak in clear; by "
+             "default " DEFAULT_SERVER ".",
      .environment = "NATS_URL",
      .offset = AT(server)},
     {.name = "user",
@@ -61,25 +62,51 @@ static const alo_option nats_options[] = {
      .help = "What the subjects of replies begin with; by default _INBOX.",
      .environment = "NATS_INBOX_PREFIX",
      .offset = AT(inbox_prefix)},
+    {.name = "tlsca",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "Trust the authorities in FILE (PEM), in place of the system's. With this or one of "
+             "the next three the connection is encrypted or refused.",
+     .environment = "NATS_CA",
+     .offset = AT(tls_authorities)},
+    {.name = "tlscert",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "Show the server the certificate in FILE (PEM).",
+     .environment = "NATS_CERT",
+     .offset = AT(tls_certificate)},
+    {.name = "tlskey",
+     .kind = ALO_OPTION_TEXT,
+     .value = "FILE",
+     .help = "The private key of --tlscert (PEM, without a passphrase).",
+     .environment = "NATS_KEY",
+     .offset = AT(tls_key)},
+    {.name = "tlsfirst",
+     .kind = ALO_OPTION_FLAG,
+     .help = "Make the TLS handshake before the server speaks, as servers with handshake_first "
+             "expect.",
+     .offset = AT(tls_first)},
     {.name = "context",
      .kind = ALO_OPTION_REFUSED,
      .help = "contexts of the nats tool are not read; give --server, --user and NATS_PASSWORD"},
     {.name = "creds", .kind = ALO_OPTION_REFUSED, .help = NO_KEYS, .environment = "NATS_CREDS"},
     {.name = "nkey", .kind = ALO_OPTION_REFUSED, .help = NO_KEYS, .environment = "NATS_NKEY"},
-    {.name = "tlscert", .kind = ALO_OPTION_REFUSED, .help = NO_TLS, .environment = "NATS_CERT"},
-    {.name = "tlskey", .kind = ALO_OPTION_REFUSED, .help = NO_TLS, .environment = "NATS_KEY"},
-    {.name = "tlsca", .kind = ALO_OPTION_REFUSED, .help = NO_TLS, .environment = "NATS_CA"},
-    {.name = "tlsfirst", .kind = ALO_OPTION_REFUSED, .help = NO_TLS},
     {.name = "trace",
      .kind = ALO_OPTION_REFUSED,
      .help = "there is no protocol trace; use nats-server -DV"},
+    {.name = "verbose", /* the last, for some commands have their own */
+     .kind = ALO_OPTION_FLAG,
+     .help = "Tell on standard error how the connection is encrypted, and what certificate the "
+             "server has shown.",
+     .offset = AT(verbose)},
 };
 
-alo_option_group alo_nats_option_group(alo_nats_settings *settings) {
+alo_option_group alo_nats_option_group(alo_nats_settings *settings, bool verbose) {
   *settings = (alo_nats_settings){.timeout_ns = ALOFT_SECONDS(5)};
+  size_t count = sizeof nats_options / sizeof nats_options[0];
   return (alo_option_group){.title = "Connection options",
                             .options = nats_options,
-                            .count = sizeof nats_options / sizeof nats_options[0],
+                            .count = verbose ? count : count - 1,
                             .values = settings};
 }
 
@@ -196,14 +223,18 @@ static alo_exit connect_to(alo_nats_session *session, const char *what) {
       .event = hear_event,
       .context = session,
   };
+  alo_nats_encryption_ask(settings, &config);
   alo_task task;
   alo_task_init(&task, 0, &session->stop);
   aloft_status status = aloft_nats_open(&session->nats, session->loop, &config, &task.op);
   if (status != ALOFT_OK)
     session->nats = NULL;
   const alo_failure *failure = finish(session, &task, status);
+  if (failure->status == ALOFT_OK && settings->verbose)
+    alo_nats_encryption_tell(session->nats);
   if (failure->status == ALOFT_OK || alo_interrupt_signal() != 0)
     return alo_interrupt_exit(ALO_EXIT_OK);
+  alo_nats_encryption_name_options(&task.failure);
   return alo_failure_report_connect(failure, what);
 }
 
@@ -211,6 +242,8 @@ alo_exit alo_nats_session_open(alo_nats_session *session, alo_nats_settings *set
   char server[256], what[300];
   *session = (alo_nats_session){.settings = settings};
   alo_exit code = complete_credentials(settings);
+  if (code == ALO_EXIT_OK)
+    code = alo_nats_encryption_check(settings);
   if (code == ALO_EXIT_OK && settings->timeout_ns == 0)
     code = alo_report_usage("--timeout is 0: give a longer one, such as 5s");
   write_server(settings, server, sizeof server);

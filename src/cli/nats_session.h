@@ -13,10 +13,14 @@ typedef struct alo_nats_settings {
   const char *user, *password_file, *name, *inbox_prefix;
   alo_secret password, token;
   uint64_t timeout_ns;
+  const char *tls_authorities, *tls_certificate, *tls_key;
+  bool tls_first;
+  bool verbose; /* tells how the connection is encrypted */
 } alo_nats_settings;
 
-/* The group for a command's table, with the defaults set. `settings` [op]. */
-alo_option_group alo_nats_option_group(alo_nats_settings *settings);
+/* The group for a command's table, with the defaults set. `settings` [op]. `verbose`: --verbose is
+ * among them, for the command has none of its own. */
+alo_option_group alo_nats_option_group(alo_nats_settings *settings, bool verbose);
 
 /* Wipes the secrets. Done by opening too; needed when it does not come to that. */
 void alo_nats_settings_wipe(alo_nats_settings *settings);
