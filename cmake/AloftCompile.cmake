@@ -19,6 +19,11 @@ target_compile_options(aloft_compile INTERFACE
   # Pairs of pointers are stored one by one: gathering them in a vector register first costs more
   # instructions than it saves stores.
   -fno-tree-slp-vectorize)
+# A function that is bound at its first call has the linker put all vector registers on the stack,
+# where what was last copied, maybe a password, would stay.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  target_link_options(aloft_compile INTERFACE LINKER:-z,now)
+endif()
 if(ALOFT_SANITIZE)
   target_compile_options(aloft_compile INTERFACE -fsanitize=${ALOFT_SANITIZE}
     -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,6 +1,7 @@
 #include "e2e_nats_server.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,16 +33,21 @@ static void read_url(e2e_nats_server *server) {
   snprintf(server->url, sizeof server->url, "nats://%.*s", (int)strcspn(address, "\r\n"), address);
 }
 
+/* Not through stdio, whose buffer would keep a password that a test looks for. */
+static void write_file(const char *path, const char *text) {
+  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, text, strlen(text)), strlen(text));
+  close(file);
+}
+
 void e2e_nats_server_start(e2e_nats_server *server, const char *configuration) {
   char path[96];
   memset(server, 0, sizeof *server);
   snprintf(server->folder, sizeof server->folder, "/tmp/aloft-e2e-XXXXXX");
   assert_non_null(mkdtemp(server->folder));
   snprintf(path, sizeof path, "%s/server.conf", server->folder);
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(configuration != NULL ? configuration : "", file);
-  fclose(file);
+  write_file(path, configuration != NULL ? configuration : "");
   const char *argv[] = {find_program(), "-a", "127.0.0.1", "-p", "-1", "-c", path, NULL};
   e2e_start(&server->process, argv, NULL, E2E_PIPED);
   e2e_wait_for(&server->process, &server->process.errors, "Server is ready", 1);
