@@ -16,6 +16,7 @@ enum { ROUNDS = 5, COUNT = 100000, SIZE = 16, SIZE_LIMIT = 65536, NOTE_MAX = 256
 typedef struct request_values {
   alo_secret server;
   int64_t count, size;
+  bool tls;
 } request_values;
 
 #define AT(member) offsetof(request_values, member)
@@ -27,6 +28,11 @@ static const alo_option request_options[] = {
      .value = "URL",
      .help = "Use this server, nats://HOST:PORT. By default a nats-server of its own is started.",
      .offset = AT(server)},
+    {.name = "tls",
+     .kind = ALO_OPTION_FLAG,
+     .help = "Over TLS, with a certificate made at start. Also tells the library's own heap calls "
+             "(Heap counts OpenSSL's too), the records sent in a turn and the bytes copied.",
+     .offset = AT(tls)},
     {.name = "count",
      .kind = ALO_OPTION_NUMBER,
      .value = "N",
@@ -157,14 +163,16 @@ static const alo_column columns[] = {
     {"p99", ALO_COLUMN_TIME},         {"p99.9", ALO_COLUMN_TIME},
     {"CPU/1M", ALO_COLUMN_TIME},      {"Syscalls/1k", ALO_COLUMN_COUNT},
     {"Heap/1k", ALO_COLUMN_COUNT},    {"Instructions", ALO_COLUMN_COUNT},
-    {"Threads", ALO_COLUMN_COUNT},
+    {"Threads", ALO_COLUMN_COUNT},    {"Own heap/1k", ALO_COLUMN_COUNT},
+    {"Records", ALO_COLUMN_COUNT},    {"Copied", ALO_COLUMN_COUNT},
 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], COLUMNS_OF_TLS = 3 };
 
 static alo_cell counted_cell(double figure, double scale) {
   return (alo_cell){.number = figure * scale, .present = isfinite(figure)};
 }
 
-static void add_row(alo_table *table, const alo_request_contestant *of) {
+static void add_row(alo_table *table, const alo_request_contestant *of, bool tls) {
   alo_cell *row = alo_table_add(table);
   if (row == NULL)
     return;
@@ -179,6 +187,11 @@ static void add_row(alo_table *table, const alo_request_contestant *of) {
   *row++ = counted_cell(of->heap_calls, 1e3);
   *row++ = counted_cell(of->instructions, 1);
   *row++ = ALO_CELL_NUMBER(of->threads);
+  if (!tls)
+    return;
+  *row++ = counted_cell(of->own_heap_calls, 1e3);
+  *row++ = counted_cell(of->records_per_turn, 1);
+  *row++ = counted_cell(of->copied, 1);
 }
 
 static void add_note(char note[NOTE_MAX], const char *what, const char *why) {
@@ -196,6 +209,11 @@ static void write_notes(const comparison *self, char note[NOTE_MAX]) {
       "its start falls out.\nTo be counted it is stopped at each system call, which changes the "
       "timing: reads take in more\nat once, and threads wait for each other more often.",
       (long long)self->settings.rounds);
+  if (self->values.tls)
+    add_note(note, "Over TLS",
+             "Own heap/1k is the library's share of Heap/1k, the rest is OpenSSL's; Records are\n"
+             "those sent in a turn of the loop; Copied are bytes that are moved because of TLS, "
+             "for a request");
   const alo_request_contestant *ours = &self->contestants[OURS_1024];
   add_note(note, "libnats is left out", self->world.no_libnats.text);
   add_note(note, "The bare loop is left out", self->world.no_floor.text);
@@ -209,14 +227,14 @@ static alo_exit print_table(const comparison *self) {
   alo_table table = {.caption = caption,
                      .note = note,
                      .columns = columns,
-                     .column_count = sizeof columns / sizeof columns[0]};
+                     .column_count = self->values.tls ? COLUMNS : COLUMNS - COLUMNS_OF_TLS};
   const alo_table *tables[] = {&table};
-  snprintf(caption, sizeof caption, "NATS request and reply, %lld bytes each way",
-           (long long)self->values.size);
+  snprintf(caption, sizeof caption, "NATS request and reply%s, %lld bytes each way",
+           self->values.tls ? " over TLS" : "", (long long)self->values.size);
   write_notes(self, note);
   for (int i = 0; i < CONTESTANTS; i++) {
     if (!missing(self, i))
-      add_row(&table, &self->contestants[i]);
+      add_row(&table, &self->contestants[i], self->values.tls);
   }
   return alo_tables_print(tables, 1, self->settings.format, stdout) ? ALO_EXIT_OK : ALO_EXIT_LOCAL;
 }
@@ -332,6 +350,7 @@ static alo_exit print_counted(comparison *self) {
 static alo_exit compare(comparison *self) {
   alo_reason why;
   const char *url = self->values.server.data;
+  self->world.tls = self->values.tls;
   bool good = alo_request_open(&self->world, url, &why) && measure(self, &why);
   if (good)
     count(self);
@@ -355,6 +374,14 @@ static alo_exit prepare(comparison *self, int argc, char **argv, bool *done) {
     return code;
   if (self->settings.iteration_ns != 0)
     return alo_report_usage("a round is sized by --count here, not by --iteration");
+  if (self->values.tls && self->values.server.data != NULL)
+    return alo_report_usage(
+        "--tls is for a server started here: for yours give -s tls://HOST:PORT, "
+        "and NATS_CA");
+  if (self->values.tls &&
+      (self->settings.check || self->settings.counted || self->settings.baseline != NULL))
+    return alo_report_usage("the bars and counted figures are of connections in clear: leave --tls "
+                            "out");
   if (self->settings.rounds == 0)
     self->settings.rounds = ROUNDS;
   return ALO_EXIT_OK;

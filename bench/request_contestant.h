@@ -28,6 +28,10 @@ typedef struct alo_request_contestant {
   double cpu_us[ALO_SAMPLES_MAX]; /* of the client's process, for a request */
   double p50_us[ALO_SAMPLES_MAX], p99_us[ALO_SAMPLES_MAX], p999_us[ALO_SAMPLES_MAX];
   double threads;
+  /* Over TLS; NAN: in clear, or not told. */
+  double own_heap_calls;   /* of the library itself, for a request */
+  double records_per_turn; /* sent */
+  double copied;           /* bytes that TLS copies, for a request */
   /* For a request; NAN: not counted, for the reason given. */
   double system_calls, heap_calls, instructions;
   alo_reason no_system_calls, no_heap_calls, no_instructions;

@@ -42,7 +42,7 @@ static void find_heap_counter(alo_request_world *world) {
 
 bool alo_request_find(alo_request_world *world, alo_reason *why) {
   memset(world, 0, sizeof *world);
-  world->floor_descriptor = -1;
+  world->floor_descriptor = world->certificate_descriptor = world->key_descriptor = -1;
   if (!find("aloft-bench-nats", world->client) || !find("aloft-bench-syscalls", world->syscalls))
     return fail(why, "aloft-bench-nats and aloft-bench-syscalls are not beside aloft-bench");
   if (!find("aloft-bench-libnats", world->libnats))
@@ -63,8 +63,41 @@ static const char *find_server(void) {
   return "nats-server"; /* on the path, or else it says so */
 }
 
+/* Files without a name: nothing stays however this program ends. */
+static bool make_file(int *descriptor, char *path, size_t room, alo_reason *why) {
+  *descriptor = memfd_create("aloft-bench", MFD_CLOEXEC);
+  if (*descriptor < 0)
+    return fail(why, "no file for a certificate: %s", strerror(errno));
+  snprintf(path, room, "/proc/%ld/fd/%d", (long)getpid(), *descriptor);
+  return true;
+}
+
+static bool make_certificate(alo_request_world *world, alo_reason *why) {
+  char output[64];
+  const char *const argv[] = {world->client, "certificate", world->certificate, world->key, NULL};
+  if (!make_file(&world->certificate_descriptor, world->certificate, sizeof world->certificate,
+                 why) ||
+      !make_file(&world->key_descriptor, world->key, sizeof world->key, why) ||
+      !alo_program_output(argv, output, sizeof output, why))
+    return false;
+  return setenv("NATS_CA", world->certificate, 1) == 0 || fail(why, "no memory");
+}
+
+static void close_file(int *descriptor) {
+  if (*descriptor >= 0)
+    close(*descriptor);
+  *descriptor = -1;
+}
+
 static bool start_server(alo_request_world *world, alo_reason *why) {
-  const char *const argv[] = {find_server(), "-a", "127.0.0.1", "-p", "-1", NULL};
+  if (world->tls && !make_certificate(world, why))
+    return false;
+  const char *const argv[] = {find_server(), "-a",
+                              "127.0.0.1",   "-p",
+                              "-1",          world->tls ? "--tls" : NULL,
+                              "--tlscert",   world->certificate,
+                              "--tlskey",    world->key,
+                              NULL};
   char port[32], url[64], rest[64];
   alo_reason said;
   if (!alo_process_start(&world->server, argv, why))
@@ -74,7 +107,7 @@ static bool start_server(alo_request_world *world, alo_reason *why) {
       !alo_process_says(&world->server, "Server is ready", rest, sizeof rest, &said))
     return fail(why, "nats-server (Debian package nats-server; or name one by -s): %.300s",
                 said.text);
-  snprintf(url, sizeof url, "nats://127.0.0.1:%s", port);
+  snprintf(url, sizeof url, "%s://127.0.0.1:%s", world->tls ? "tls" : "nats", port);
   if (setenv("NATS_URL", url, 1) != 0 || setenv("NB_PORT", port, 1) != 0)
     return fail(why, "no memory");
   return true;
@@ -143,6 +176,8 @@ static void make_floor(alo_request_world *world, bool own_server) {
   const char *folder = getenv("ALOFT_FLOORS");
   if (folder == NULL)
     fail(&world->no_floor, "ALOFT_FLOORS does not name the folder of nats_floor.c");
+  else if (world->tls)
+    fail(&world->no_floor, "it has no TLS");
   else if (!own_server)
     fail(&world->no_floor, "it knows only a server started here: leave -s out");
   else
@@ -168,7 +203,7 @@ bool alo_request_open(alo_request_world *world, const char *url, alo_reason *why
 void alo_request_close(alo_request_world *world) {
   alo_process_stop(&world->responder);
   alo_process_stop(&world->server);
-  if (world->floor_descriptor >= 0)
-    close(world->floor_descriptor);
-  world->floor_descriptor = -1;
+  close_file(&world->certificate_descriptor);
+  close_file(&world->key_descriptor);
+  close_file(&world->floor_descriptor);
 }

@@ -8,6 +8,9 @@
 
 typedef struct alo_request_world {
   alo_process server, responder;
+  bool tls; /* set before open: the server speaks only TLS */
+  int certificate_descriptor, key_descriptor;
+  char certificate[64], key[64]; /* paths of those, of files without a name */
   char subject[48];
   char client[ALO_PROGRAM_PATH_MAX];   /* aloft-bench-nats */
   char libnats[ALO_PROGRAM_PATH_MAX];  /* "": see no_libnats */
@@ -22,7 +25,8 @@ typedef struct alo_request_world {
 bool alo_request_find(alo_request_world *world, alo_reason *why);
 
 /* Starts the server (unless `url` [call] names one), the responder, and compiles the floor when
- * ALOFT_FLOORS names its folder. The server is told to all by NATS_URL in the environment. */
+ * ALOFT_FLOORS names its folder. The server is told to all by NATS_URL in the environment, and its
+ * certificate by NATS_CA. */
 bool alo_request_open(alo_request_world *world, const char *url, alo_reason *why);
 
 /* Starts a scripted peer in place of a server and responder, for one client, and tells it by

@@ -39,17 +39,17 @@ int alo_client_threads(void) {
 
 void alo_client_figures_print(uint64_t count, const alo_client_moment *before,
                               const alo_client_moment *after, const alo_latency *latency,
-                              int threads) {
+                              int threads, const char *more) {
   const double seconds = (double)(after->time_ns - before->time_ns) / 1e9;
   const double requests = (double)count;
   const double user = (double)(after->user_us - before->user_us) / requests;
   const double system = (double)(after->system_us - before->system_us) / requests;
   printf("{\"n\":%" PRIu64 ",\"sec\":%.6f,\"rate\":%.0f,\"user_s_per_M\":%.4f,"
          "\"sys_s_per_M\":%.4f,\"cpu_s_per_M\":%.4f,\"threads\":%d,"
-         "\"p50_us\":%.2f,\"p99_us\":%.2f,\"p999_us\":%.2f}\n",
+         "\"p50_us\":%.2f,\"p99_us\":%.2f,\"p999_us\":%.2f%s}\n",
          count, seconds, requests / seconds, user, system, user + system, threads,
          (double)alo_latency_at(latency, 0.5) / 1e3, (double)alo_latency_at(latency, 0.99) / 1e3,
-         (double)alo_latency_at(latency, 0.999) / 1e3);
+         (double)alo_latency_at(latency, 0.999) / 1e3, more);
   fflush(stdout);
 }
 

@@ -19,10 +19,11 @@ void alo_client_moment_take(alo_client_moment *moment);
 /* Threads of this process. */
 int alo_client_threads(void);
 
-/* The figures of `count` requests between the two moments, done by so many threads. */
+/* The figures of `count` requests between the two moments, done by so many threads. `more`: members
+ * at the end, each with a comma before it; "": none. */
 void alo_client_figures_print(uint64_t count, const alo_client_moment *before,
                               const alo_client_moment *after, const alo_latency *latency,
-                              int threads);
+                              int threads, const char *more);
 
 /* How many requests to do before the measured part: whole rounds of those in flight, so that a peer
  * that answers by rounds is never left with part of one. */

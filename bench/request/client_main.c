@@ -3,6 +3,7 @@
  *   aloft-bench-nats by-hand SUBJECT INFLIGHT COUNT SIZE    subscribe, publish, match replies
  *   aloft-bench-nats responder SUBJECT
  *   aloft-bench-nats peer ROUND
+ *   aloft-bench-nats certificate FILE KEYFILE               makes one, for a server here
  * The server is that of the environment's NATS_URL. Each is a process of its own so that CPU time,
  * system calls, heap calls and instructions are those of one side alone. */
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "client_figures.h"
+#include "encrypted.h"
 #include "load.h"
 #include "responder.h"
 
@@ -36,8 +38,11 @@ int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "peer") == 0)
     return alo_scripted_peer_run(
         (uint32_t)alo_client_number(argv[2], "ROUND", ALO_LOAD_INFLIGHT_MAX));
+  if (argc == 4 && strcmp(argv[1], "certificate") == 0)
+    return alo_encrypted_make_certificate(argv[2], argv[3]);
   fprintf(stderr, "usage: aloft-bench-nats request|by-hand SUBJECT INFLIGHT COUNT SIZE\n"
                   "       aloft-bench-nats responder SUBJECT\n"
-                  "       aloft-bench-nats peer ROUND\n");
+                  "       aloft-bench-nats peer ROUND\n"
+                  "       aloft-bench-nats certificate FILE KEYFILE\n");
   return 2;
 }

@@ -160,16 +160,31 @@ static void open_synchronous(void) {
 
 /* ---- both ---- */
 
+/* Over TLS when the URL says so. */
+static void connect_to(const char *url) {
+  natsOptions *options = NULL;
+  const char *authorities = getenv("NATS_CA");
+  check(natsOptions_Create(&options), "cannot begin");
+  check(natsOptions_SetURL(options, url), "the URL");
+  if (strncmp(url, "tls://", 6) == 0) {
+    check(natsOptions_SetSecure(options, true), "no TLS");
+    if (authorities != NULL)
+      check(natsOptions_LoadCATrustedCertificates(options, authorities), authorities);
+  }
+  check(natsConnection_Connect(&self.connection, options), "cannot connect");
+  natsOptions_Destroy(options);
+}
+
 static void measure(void (*open)(void), void (*run)(uint64_t count), const char *url,
                     uint64_t count) {
   alo_client_moment before, after;
-  check(natsConnection_ConnectTo(&self.connection, url), "cannot connect");
+  connect_to(url);
   open();
   run(alo_client_warm_up(self.inflight));
   alo_client_moment_take(&before);
   run(count);
   alo_client_moment_take(&after);
-  alo_client_figures_print(count, &before, &after, &self.latency, self.threads);
+  alo_client_figures_print(count, &before, &after, &self.latency, self.threads, "");
   natsConnection_Destroy(self.connection);
 }
 

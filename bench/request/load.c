@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client_figures.h"
+#include "encrypted.h"
 
 void alo_load_fail(const char *what, aloft_status status, const aloft_error *error) {
   const aloft_text text = error != NULL ? error->message : aloft_text_of("no more is known");
@@ -20,16 +21,24 @@ static void connected(aloft_op *op, aloft_status status) {
     alo_load_fail("cannot connect", status, op->error);
 }
 
+bool alo_load_is_encrypted(const char *url) {
+  return strncmp(url, "tls://", 6) == 0;
+}
+
 void alo_load_connect(const char *url, uint32_t inflight, aloft_loop **loop, aloft_nats **nats) {
+  const bool encrypted = alo_load_is_encrypted(url);
+  const aloft_loop_config of_loop = {.size = sizeof of_loop,
+                                     .allocator = encrypted ? &alo_encrypted_heap : NULL};
   const aloft_nats_config config = {
       .size = sizeof config,
       .url = aloft_text_of(url),
       .name = ALOFT_TEXT("aloft-bench"),
       .inflight_max = inflight,
       .tx_bytes_max = inflight > USUAL ? (size_t)inflight * 256 : 0,
+      .tls_ca_file = aloft_text_of(encrypted ? getenv("NATS_CA") : NULL),
   };
   static aloft_op ready = {.done = connected};
-  aloft_status status = aloft_loop_open(loop, NULL);
+  aloft_status status = aloft_loop_open(loop, &of_loop);
   if (status == ALOFT_OK)
     status = aloft_nats_open(nats, *loop, &config, &ready);
   if (status != ALOFT_OK)
@@ -62,16 +71,27 @@ static void run_part(alo_load *load, uint64_t count) {
     aloft_status status = aloft_loop_turn(load->loop, ALOFT_FOREVER);
     if (status != ALOFT_OK)
       alo_load_fail("cannot wait", status, NULL);
+    load->turns++;
   }
 }
 
 static void measure(alo_load *load) {
   alo_client_moment before, after;
+  alo_encrypted_moment begin, end;
+  char more[256] = "";
+  const bool encrypted = alo_load_is_encrypted(load->url);
   run_part(load, alo_client_warm_up(load->inflight));
+  if (encrypted)
+    alo_encrypted_take(&begin, load->nats, load->turns);
   alo_client_moment_take(&before);
   run_part(load, load->count);
   alo_client_moment_take(&after);
-  alo_client_figures_print(load->count, &before, &after, &load->latency, alo_client_threads());
+  if (encrypted) {
+    alo_encrypted_take(&end, load->nats, load->turns);
+    alo_encrypted_write(more, sizeof more, load->nats, load->count, &begin, &end);
+  }
+  alo_client_figures_print(load->count, &before, &after, &load->latency, alo_client_threads(),
+                           more);
 }
 
 static void open_load(alo_load *load) {

@@ -32,7 +32,7 @@ struct alo_load {
   aloft_nats *nats;
   alo_load_place *places; /* `inflight` of them */
   void (*start)(alo_load *load, alo_load_place *place);
-  uint64_t started, answered, target;
+  uint64_t started, answered, target, turns;
   alo_latency latency;
 
   aloft_nats_subscription inbox; /* by hand */
@@ -51,7 +51,9 @@ void alo_load_answered(alo_load *load, alo_load_place *place);
 _Noreturn void alo_load_fail(const char *what, aloft_status status, const aloft_error *error);
 
 /* Opens a connection to `url` on a new loop and waits until it is ready. Of so many in flight, or
- * of the library's own default (0), and of output for them. */
+ * of the library's own default (0), and of output for them. With tls:// it trusts the authorities
+ * in the file that NATS_CA of the environment names, and its heap is counted. */
 void alo_load_connect(const char *url, uint32_t inflight, aloft_loop **loop, aloft_nats **nats);
+bool alo_load_is_encrypted(const char *url);
 
 #endif

@@ -124,6 +124,8 @@ static void lines_that_are_wrong(void **state) {
       {{"--size", "65537"}, 2, "--size wants a whole number from 1 to 65536"},
       {{"--serve", "x"}, 2, "did you mean --server?"},
       {{"one"}, 2, "too many arguments"},
+      {{"--tls", "-s", "nats://127.0.0.1:1"}, 2, "--tls is for a server started here"},
+      {{"--tls", "--check"}, 2, "leave --tls out"},
       {{"-s", "nats://127.0.0.1:1"}, 3, "the responder: it has ended: "},
   };
   (void)state;
@@ -179,6 +181,22 @@ static void every_way_has_its_row(void **state) {
   expect_nothing_left();
 }
 
+/* The library's own heap calls are none over TLS too. */
+static void and_over_tls(void **state) {
+  static const char own[] = "\"own_heap/1k\":0,", records[] = "\"records\":";
+  e2e_process process;
+  (void)state;
+  e2e_run(&process, BENCH("--count", "3000", "--rounds", "1", "--format", "json", "--tls"),
+          without_valgrind, 0);
+  const char *row = row_of(&process.output, "aloft request", 1), *end = strchr(row, '}');
+  const char *at = strstr(row, own), *sent = strstr(row, records);
+  assert_true(at != NULL && at < end && sent != NULL && sent < end);
+  double in_a_turn = strtod(sent + sizeof records - 1, NULL);
+  assert_true(in_a_turn > 0.5 && in_a_turn < 1.5);
+  e2e_free(&process);
+  expect_nothing_left();
+}
+
 /* Stopped in the middle: its responder and the client that it measures end with it. */
 static void what_it_started_ends_with_it(void **state) {
   e2e_nats_server server = {.url = ""};
@@ -213,6 +231,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_counter_ends_as_its_program_does),
       cmocka_unit_test(lines_that_are_wrong),
       cmocka_unit_test(every_way_has_its_row),
+      cmocka_unit_test(and_over_tls),
       cmocka_unit_test(what_it_started_ends_with_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,8 +295,7 @@ static void write_text(aloft_json_writer *writer, aloft_text name, aloft_text va
 }
 
 /* What each CONNECT line begins with, up to the value of tls_required. */
-static const char connect_head[] =
-    "CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\":";
+#define CONNECT_HEAD "CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\":"
 
 /* https://docs.nats.io/reference/reference-protocols/nats-protocol#connect */
 static size_t write_options(const alo_nats_connect *connect, char *out, size_t room) {
@@ -336,5 +335,5 @@ size_t alo_nats_connect_write(const alo_nats_connect *connect, uint8_t *out, siz
 
 /* As many bytes as "false". */
 void alo_nats_connect_encrypted(uint8_t *line) {
-  memcpy(line + sizeof connect_head - 1, " true", 5);
+  memcpy(line + sizeof CONNECT_HEAD - 1, " true", 5);
 }
