@@ -100,6 +100,7 @@ typedef struct asked {
   aloft_nats_request request;
   unsigned dones;
   aloft_status status;
+  size_t size;
   char data[64];
 } asked;
 
@@ -107,6 +108,7 @@ static void answered(aloft_op *op, aloft_status status) {
   asked *own = ALOFT_CONTAINER(op, asked, request.op);
   own->dones++;
   own->status = status;
+  own->size = own->request.reply.data.size;
   snprintf(own->data, sizeof own->data, "%.*s", (int)own->request.reply.data.size,
            own->request.reply.data.size ? (const char *)own->request.reply.data.data : "");
 }
@@ -556,18 +558,19 @@ static void test_many_records_in_one_read(void **state) {
   settle(&s);
   s.middle.hold_at = s.middle.from_server;
   for (int i = 0; i < MANY; i++) {
-    ask(&s, &many[i], "toy.echo");
+    ask(&s, &many[i], "toy.size.3000");
     turn_some(&s); /* each has a record of its own */
     assert_int_equal(many[i].dones, 0);
   }
   uint64_t before = s.middle.from_server;
   s.middle.hold_at = 0;
   middle_go_on(&s.middle);
-  assert_true(s.middle.from_server - before > MANY * 60);
+  assert_true(s.middle.from_server - before > MANY * 3000);
   HARNESS_TURN_UNTIL(s.loop, many[MANY - 1].dones);
   for (int i = 0; i < MANY; i++) {
     assert_int_equal(many[i].dones, 1);
     assert_int_equal(many[i].status, ALOFT_OK);
+    assert_int_equal(many[i].size, 3000);
   }
   scene_close(&s);
 }
