@@ -38,7 +38,7 @@ void alo_load_connect(const char *url, uint32_t inflight, aloft_loop **loop, alo
       .tls_ca_file = aloft_text_of(encrypted ? getenv("NATS_CA") : NULL),
   };
   static aloft_op ready = {.done = connected};
-  aloft_status status = aloft_loop_open(loop, &of_loop);
+  aloft_status status = aloft_loop_open(loop, encrypted ? &of_loop : NULL);
   if (status == ALOFT_OK)
     status = aloft_nats_open(nats, *loop, &config, &ready);
   if (status != ALOFT_OK)
