@@ -28,6 +28,8 @@ typedef enum aloft_class {
   X(ALOFT_RESULT, 2, OK, "a new result set begins", "look at its columns, then step again")        \
   X(ALOFT_DONE, 3, OK, "the answer is complete", "nothing: the operation's done follows")          \
   X(ALOFT_PENDING, 4, OK, "more bytes are needed", "step again when ready is called")              \
+  X(ALOFT_MORE, 5, OK, "more columns of the same row are ready", "read them, then step again")     \
+  X(ALOFT_OUTPUT, 6, OK, "an output parameter's value is ready", "read it, then step again")       \
   X(ALOFT_ARGUMENT, 16, ARGUMENT, "an argument is not valid", "mend the call; see the error text") \
   X(ALOFT_IN_USE, 17, ARGUMENT, "the operation is already in flight",                              \
     "wait for its done, or use another")                                                           \

@@ -44,7 +44,9 @@ typedef enum aloft_tds_type {
   ALOFT_TDS_IMAGE,
   ALOFT_TDS_XML,
   ALOFT_TDS_VARIANT,
-  ALOFT_TDS_UDT
+  ALOFT_TDS_UDT,
+  ALOFT_TDS_ROWVERSION, /* 8 bytes; "timestamp" is its older name */
+  ALOFT_TDS_JSON        /* sent as such only by servers that know it; text in UTF-8 */
 } aloft_tds_type;
 
 /* An exact decimal: (negative ? -1 : 1) * (high * 2^64 + low) / 10^scale. Precision 1 to 38. */
@@ -75,6 +77,11 @@ typedef struct aloft_tds_column {
   uint8_t precision, scale;
   uint8_t collation[5]; /* of character types, as on the wire */
   bool nullable, identity, computed, hidden, key;
+  /* Where the server tells them (SELECT ... FOR BROWSE, text and image; MS-TDS 2.2.7.23, 2.2.7.4),
+   * known from the first row on; empty: it does not. */
+  aloft_text table;     /* parts joined with '.' */
+  aloft_text base_name; /* of the column in its table, when `name` is another */
+  aloft_text udt;       /* "database.schema.type" of a UDT */
 } aloft_tds_column;
 
 /* ---- connection ---- */
@@ -101,6 +108,8 @@ typedef struct aloft_tds_config {
   /* Over HostNameInCertificate, ServerCertificate and CA File of the string. The files (PEM; a
    * server certificate also DER) are read by the open. [call] */
   aloft_text host_name_in_certificate, server_certificate, ca_file;
+  bool strict_text; /* character data that is not well-formed is ALOFT_WRONG_TYPE when it is asked
+                       for; otherwise U+FFFD stands for what is broken */
 } aloft_tds_config;
 
 /* Begins to connect; queries may be started at once and are sent when login is over. `op` (may be
@@ -153,14 +162,17 @@ ALOFT_API void aloft_tds_get_encryption(const aloft_tds *tds, aloft_tds_encrypti
 /* A parameter. Only the member of `value` that its type names is read:
  *   integer        BIT, TINYINT, SMALLINT, INT, BIGINT
  *   real           REAL, FLOAT
- *   decimal        DECIMAL, NUMERIC
- *   text           CHAR, VARCHAR, NCHAR, NVARCHAR (all sent as nvarchar; UTF-8)
- *   bytes          BINARY, VARBINARY
+ *   decimal        DECIMAL, NUMERIC, SMALLMONEY, MONEY
+ *   text           CHAR, VARCHAR, NCHAR, NVARCHAR, TEXT, NTEXT, XML, JSON (UTF-8)
+ *   bytes          BINARY, VARBINARY, IMAGE, ROWVERSION, UDT
  *   moment         DATE, TIME, SMALLDATETIME, DATETIME, DATETIME2, DATETIMEOFFSET
  *   uuid           UNIQUEIDENTIFIER
- * Another type is ALOFT_UNSUPPORTED. */
+ *   variant        VARIANT
+ * With `sql` text is sent as nvarchar whatever its type, so that the server sees it unchanged; with
+ * `procedure` CHAR, VARCHAR and TEXT are sent in the server's default code page, '?' for what that
+ * lacks. TEXT, NTEXT and IMAGE cannot be output. */
 typedef struct aloft_tds_param {
-  aloft_text name; /* with or without "@" */
+  aloft_text name; /* with or without "@"; with `procedure` it may be empty: by position */
   aloft_tds_type type;
   bool null;
   uint8_t scale; /* of TIME, DATETIME2, DATETIMEOFFSET: digits of the second, 0 to 7 */
@@ -172,17 +184,30 @@ typedef struct aloft_tds_param {
     aloft_bytes bytes; /* [call] */
     aloft_tds_moment moment;
     aloft_tds_uuid uuid;
+    const struct aloft_tds_param *variant; /* [call] not (max), not VARIANT; its name is not read */
   } value;
+  bool output;         /* its value comes back: step says ALOFT_OUTPUT */
+  bool by_default;     /* with `procedure`: the procedure's own default; no value is read */
+  uint32_t size;       /* declared, of text in characters and of bytes; 0: as the value needs, and
+                          for `output` (max) */
+  aloft_text udt_name; /* [call] UDT: "database.schema.type", "schema.type" or "type" */
 } aloft_tds_param;
 
-/* A query: one batch, or with parameters one sp_executesql. Completes with ALOFT_OK when the whole
- * answer has been read; ALOFT_SERVER when an error of severity above 10 came (the first one is
- * `op.error`); ALOFT_TIMEOUT, ALOFT_CANCELLED (the server is told to stop, and the connection is
- * used on; an answer that has arrived whole when the time is over, and that the caller has not been
- * told of, is read all the same); ALOFT_LOST or ALOFT_LOST_UNSENT (also when it waited for a
- * connection that failed otherwise); ALOFT_CLOSED; ALOFT_PROTOCOL, ALOFT_UNSUPPORTED,
- * ALOFT_NO_MEMORY (the connection is dead); ALOFT_WRONG_TYPE, ALOFT_TOO_LARGE when an accessor was
- * asked in vain. */
+/* How large values (varchar(max), nvarchar(max), varbinary(max), xml, json, UDT, text, ntext,
+ * image) are had. */
+typedef enum aloft_tds_large {
+  ALOFT_TDS_WHOLE, /* like other values, up to value_max */
+  ALOFT_TDS_PIECES /* in bounded memory whatever their size: see aloft_tds_read */
+} aloft_tds_large;
+
+/* A query: one batch, with parameters one sp_executesql, or a procedure called by name. Completes
+ * with ALOFT_OK when the whole answer has been read; ALOFT_SERVER when an error of severity above
+ * 10 came (the first one is `op.error`); ALOFT_TIMEOUT, ALOFT_CANCELLED (the server is told to
+ * stop, and the connection is used on; an answer that has arrived whole when the time is over, and
+ * that the caller has not been told of, is read all the same); ALOFT_LOST or ALOFT_LOST_UNSENT
+ * (also when it waited for a connection that failed otherwise); ALOFT_CLOSED; ALOFT_PROTOCOL,
+ * ALOFT_UNSUPPORTED, ALOFT_NO_MEMORY (the connection is dead); ALOFT_WRONG_TYPE, ALOFT_TOO_LARGE
+ * when an accessor was asked in vain. */
 struct aloft_tds_query {
   aloft_op op;
   aloft_text sql;                /* [call] */
@@ -204,6 +229,11 @@ struct aloft_tds_query {
     uint64_t tx_begin, tx_end;
     uint32_t flags;
   } own;
+  aloft_text procedure; /* [call] in place of `sql`: "schema.name", called (RPC, MS-TDS 2.2.6.6) */
+  aloft_tds_large large;
+  /* Called, like `message`, at the end of each statement that tells how many rows it has affected
+   * or returned. May be NULL. */
+  void (*counted)(aloft_tds_query *query, uint64_t rows);
 };
 
 /* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_LARGE (the query alone is over tx_bytes_max, or a
@@ -213,15 +243,45 @@ struct aloft_tds_query {
 ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query);
 
 /* The next thing in the answer: ALOFT_RESULT (look at the columns), ALOFT_ROW (values are valid
- * until the next step), ALOFT_PENDING, ALOFT_DONE, or an error; after the last two done follows
- * (until then step says the same again). ALOFT_WRONG_STATE: not in flight, or called from
- * `message`. */
+ * until the next step), ALOFT_MORE (only with ALOFT_TDS_PIECES: the same row, further columns),
+ * ALOFT_OUTPUT (of a call or a query with an `output` parameter: that one's value, as column 0 of
+ * one), ALOFT_PENDING, ALOFT_DONE, or an error; after the last two done follows (until then step
+ * says the same again). What of the row, or of a value in pieces, has not been read is passed over.
+ * ALOFT_WRONG_STATE: not in flight, or called from `message` or `counted`. */
 ALOFT_API aloft_status aloft_tds_step(aloft_tds_query *query);
+
+/* ALOFT_TDS_PIECES: a large value that is neither NULL nor known to be empty stops its row.
+ * ALOFT_ROW then shows the columns before it (later ones are ALOFT_WRONG_TYPE for accessors), and
+ * the value is had with aloft_tds_read; the step after it says ALOFT_MORE, with the columns up to
+ * the next large value or the row's end. All columns shown stay valid until the next row. */
+#define ALOFT_TDS_NO_COLUMN SIZE_MAX
+/* The large value's column; ALOFT_TDS_NO_COLUMN: none, the row is complete. */
+ALOFT_API size_t aloft_tds_open_column(const aloft_tds_query *query);
+/* Its size on the wire in bytes (of UTF-16: two a unit), as the server announces it; UINT64_MAX: it
+ * does not. */
+ALOFT_API uint64_t aloft_tds_open_size(const aloft_tds_query *query);
+/* The next piece of it: text in whole characters as UTF-8, everything else as it is. ALOFT_OK: at
+ * most 64 KiB, never empty, valid until the next call on the query. ALOFT_PENDING: more when
+ * `ready` is called. ALOFT_DONE: the value was complete. An error: as step says it.
+ * ALOFT_WRONG_STATE: there is no such value. */
+ALOFT_API aloft_status aloft_tds_read(aloft_tds_query *query, aloft_bytes *piece);
+
+/* After ALOFT_OUTPUT: the index in `params`, or `param_count` for a function's result. */
+ALOFT_API size_t aloft_tds_output(const aloft_tds_query *query);
 
 /* The columns of the current result set: valid until a step shows no ALOFT_ROW, or done returns.
  * In done itself ask no more: none are found then, as beyond the last one (NULL). */
 ALOFT_API size_t aloft_tds_column_count(const aloft_tds_query *query);
 ALOFT_API const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_t column);
+
+/* The type of a value of the current row: a sql_variant's own one, else the column's. */
+ALOFT_API aloft_tds_type aloft_tds_value_type(aloft_tds_query *query, size_t column);
+
+/* Whether a value can be had, which fails nothing: ALOFT_OK (also for NULL); ALOFT_TOO_LARGE (over
+ * value_max); ALOFT_WRONG_TYPE (a sql_variant of a type that Aloft does not know; with
+ * `strict_text` text that is not well-formed; a column that is read in pieces, or has not come);
+ * ALOFT_WRONG_STATE: there is no row, or no such column. */
+ALOFT_API aloft_status aloft_tds_check(aloft_tds_query *query, size_t column);
 
 /* Values of the current row, in any order, decoded when asked. An accessor of the wrong type, for
  * NULL where a number is wanted, or for a value that cannot be had (over value_max) returns 0 and
@@ -235,7 +295,8 @@ ALOFT_API double aloft_tds_double(aloft_tds_query *query, size_t column); /* rea
 ALOFT_API aloft_tds_decimal aloft_tds_get_decimal(aloft_tds_query *query, size_t column);
 ALOFT_API aloft_tds_moment aloft_tds_get_moment(aloft_tds_query *query, size_t column);
 ALOFT_API aloft_tds_uuid aloft_tds_get_uuid(aloft_tds_query *query, size_t column);
-ALOFT_API aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column); /* binary types */
+/* binary, varbinary, image, rowversion, UDT */
+ALOFT_API aloft_bytes aloft_tds_get_bytes(aloft_tds_query *query, size_t column);
 /* Any type, as UTF-8: character data as it is, everything else in its canonical text. Absent for
  * NULL. Made once: asked again, it is the same. [done: until the next step] */
 ALOFT_API aloft_text aloft_tds_text(aloft_tds_query *query, size_t column);
