@@ -85,6 +85,7 @@ aloft_status alo_loop_open_on(aloft_loop **made, const aloft_loop_config *config
   loop->sleeps = (alo_op_kind){{alo_op_run}, let_go, &loop->ops};
   alo_blocks_init(&loop->blocks, &loop->heap, or_default(own.block_size, (size_t)64 << 10),
                   or_default(own.blocks_bytes_max, (size_t)8 << 20));
+  alo_page_store_init(&loop->code_pages, &loop->heap);
   *made = loop;
   return ALOFT_OK;
 }
@@ -410,6 +411,7 @@ void aloft_loop_close(aloft_loop *loop) {
   }
   alo_ops_close(&loop->ops);
   alo_blocks_fini(&loop->blocks);
+  alo_page_store_fini(&loop->code_pages);
   loop->driver->methods->close(loop->driver);
   aloft_allocator heap = loop->heap;
   heap.release(heap.context, loop, sizeof *loop);

@@ -5,6 +5,7 @@
 #include <aloft/loop.h>
 
 #include "chain.h"
+#include "code_pages.h"
 #include "driver.h"
 #include "ops.h"
 
@@ -39,6 +40,7 @@ struct aloft_loop {
   aloft_allocator heap;
   alo_driver *driver;
   alo_blocks blocks;
+  alo_page_store code_pages;
   alo_output *outputs;
   alo_input *inputs, *inputs_now; /* queued; being read in this phase */
   alo_resident *residents;
