@@ -352,7 +352,7 @@ static void test_characters(void **state) {
           "b",
           &utf8, 'a', 0xFF, 0xC3, 'b');
   TEXT_IS("abc", &greek, 'a', 'b', 'c');
-  TEXT_IS("!text beyond ASCII in a code page other than 1252 and UTF-8", &greek, 'a', 0xE1);
+  TEXT_IS("!text beyond ASCII in a code page that is not known here", &greek, 'a', 0xE1);
   assert_string_equal(text_of(&latin, (const uint8_t *)"", 0), "");
   TEXT_IS("\xE3\x83\x95 ", TYPE(.token = ALO_TDS_NCHAR, .size = 4), 0xD5, 0x30, 0x20, 0);
   TEXT_IS("\xEF\xBF\xBD", TYPE(.token = ALO_TDS_NVARCHAR, .size = 4), 0x3D, 0xD8);

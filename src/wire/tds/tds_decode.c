@@ -82,6 +82,7 @@ static const uint8_t public_types[256] = {
     [ALO_TDS_IMAGE] = ALOFT_TDS_IMAGE,
     [ALO_TDS_NTEXT] = ALOFT_TDS_NTEXT,
     [ALO_TDS_SSVARIANT] = ALOFT_TDS_VARIANT,
+    [ALO_TDS_JSON] = ALOFT_TDS_JSON,
 };
 
 aloft_tds_type alo_tds_type_public(const alo_tds_type *type) {

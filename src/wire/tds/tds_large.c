@@ -58,13 +58,12 @@ void alo_tds_large_drop(alo_tds_reader *reader) {
 
 /* ---- its content ---- */
 
-static size_t decode(alo_tds_large *large, alo_tds_charset charset, const uint8_t *in, size_t size,
-                     bool end, uint8_t *out) {
-  if (charset == ALO_TDS_CHARSET_UTF16) {
-    return alo_utf16_to_utf8(&large->cut, in, size, end, (char *)out, NULL);
-  }
-  if (charset == ALO_TDS_CHARSET_1252) {
-    return alo_tds_1252_to_utf8(in, size, (char *)out);
+/* Returns the bytes written to `out`. */
+static size_t take(alo_tds_large *large, const alo_tds_characters *characters, const uint8_t *in,
+                   size_t size, bool end, uint8_t *out) {
+  if (characters) {
+    return alo_tds_characters_decode(characters, &large->cut, in, size, end, (char *)out,
+                                     &large->broken);
   }
   if (size) {
     memcpy(out, in, size);
@@ -75,12 +74,11 @@ static size_t decode(alo_tds_large *large, alo_tds_charset charset, const uint8_
 /* Adds bytes of the value; false: no memory. `end`: they are the last. */
 static bool add(alo_tds_reader *reader, const uint8_t *in, size_t size, bool end) {
   alo_tds_large *large = reader->rented;
-  alo_tds_charset charset = (alo_tds_charset)alo_tds_current_plan(reader)->charset;
+  alo_tds_characters own;
+  const alo_tds_characters *characters = alo_tds_current_characters(reader, &own) ? &own : NULL;
   do {
     size_t part = size < STRIDE ? size : STRIDE;
-    size_t room = charset == ALO_TDS_CHARSET_UTF16  ? ALO_UTF8_ROOM(part)
-                  : charset == ALO_TDS_CHARSET_1252 ? part * 3
-                                                    : part;
+    size_t room = characters ? alo_tds_characters_room(own.charset, part) : part;
     if (large->over) {
       return true;
     }
@@ -88,7 +86,8 @@ static bool add(alo_tds_reader *reader, const uint8_t *in, size_t size, bool end
     if (!large->data) {
       return false;
     }
-    large->size += decode(large, charset, in, part, end && part == size, large->data + large->size);
+    large->size +=
+        take(large, characters, in, part, end && part == size, large->data + large->size);
     if (!fits(reader, large->size)) {
       give_up(large);
     }
@@ -106,22 +105,10 @@ static void strip_mark(alo_tds_cell *cell) {
   }
 }
 
-/* UTF-8 that is well-formed is text as it is; what is not is left to whoever asks for text. */
-static bool is_decoded(const alo_tds_cell *cell, alo_tds_charset charset) {
-  switch (charset) {
-  case ALO_TDS_CHARSET_UTF16:
-  case ALO_TDS_CHARSET_1252:
-    return true;
-  case ALO_TDS_CHARSET_UTF8:
-    return alo_utf8_valid((const char *)cell->data, cell->size) == cell->size;
-  default:
-    return false;
-  }
-}
-
 static alo_tds_outcome complete(alo_tds_reader *reader) {
   alo_tds_large *large = reader->rented;
   alo_tds_cell *cell = alo_tds_current_cell(reader);
+  alo_tds_characters characters;
   bool unseen = alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN);
   if (!unseen && !add(reader, empty, 0, true)) {
     return alo_tds_fail_memory(reader);
@@ -132,7 +119,8 @@ static alo_tds_outcome complete(alo_tds_reader *reader) {
     reader->large_bytes += large->size;
     cell->data = large->data;
     cell->size = large->size;
-    cell->decoded = is_decoded(cell, (alo_tds_charset)alo_tds_current_plan(reader)->charset);
+    cell->decoded = alo_tds_current_characters(reader, &characters);
+    cell->broken = large->broken > 0;
     if (alo_tds_current_info(reader)->type.token == ALO_TDS_XML) {
       strip_mark(cell);
     }

@@ -100,7 +100,7 @@ alo_tds_outcome alo_tds_read_return_type(alo_tds_reader *reader) {
 
 /* ---- TYPE_INFO, 2.2.5.4 ---- */
 
-static void make_plan(alo_tds_reader *reader) {
+static bool make_plan(alo_tds_reader *reader) {
   const alo_tds_type *type = &alo_tds_current_info(reader)->type;
   alo_tds_plan *plan =
       alo_tds_is_return(reader) ? &reader->return_plan : &reader->plans[reader->at.column];
@@ -112,10 +112,18 @@ static void make_plan(alo_tds_reader *reader) {
   if (plan->form == ALO_TDS_FORM_BYTE) {
     plan->lengths = alo_tds_type_lengths(type);
   }
+  alo_tds_characters characters;
+  if (alo_tds_characters_of(type, reader->pages, &characters) != ALOFT_OK) {
+    return false;
+  }
+  plan->page = characters.page;
+  return true;
 }
 
 static alo_tds_outcome type_complete(alo_tds_reader *reader) {
-  make_plan(reader);
+  if (!make_plan(reader)) {
+    return alo_tds_fail_memory(reader);
+  }
   if (alo_tds_is_return(reader)) {
     return alo_tds_go(reader, ALO_TDS_STATE_RETURN_CELL);
   }

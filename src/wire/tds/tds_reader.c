@@ -45,6 +45,10 @@ void alo_tds_reader_close(alo_tds_reader *reader) {
   alo_heap_give(heap, reader, sizeof *reader);
 }
 
+void alo_tds_reader_use_pages(alo_tds_reader *reader, const alo_code_pages *pages) {
+  reader->pages = pages;
+}
+
 bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size) {
   return alo_tds_memory_held(&reader->row) > size || alo_tds_memory_held(&reader->large) > size;
 }

@@ -53,6 +53,7 @@ typedef struct alo_tds_cell {
   bool null;
   bool over;    /* a large value above value_max or row_max: skipped */
   bool decoded; /* `data` is UTF-8 already (a large character value, decoded as it arrived) */
+  bool broken;  /* decoded, with U+FFFD for what was not well-formed */
   bool kept;    /* `data` lies in row memory, not in the input */
 } alo_tds_cell;
 
@@ -98,6 +99,9 @@ typedef struct alo_tds_reader alo_tds_reader;
  * values until they are trimmed. NULL: no memory. */
 alo_tds_reader *alo_tds_reader_open(const aloft_allocator *heap, const alo_tds_limits *limits);
 void alo_tds_reader_close(alo_tds_reader *reader);
+/* Before its first byte: where code pages come from, to be valid as long as the reader. Without,
+ * large values in other ones than 1252 and UTF-8 are left undecoded. */
+void alo_tds_reader_use_pages(alo_tds_reader *reader, const alo_code_pages *pages);
 
 /* Whether one of its two memories for values, cut ones and large ones, is over `size` bytes. */
 bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size);

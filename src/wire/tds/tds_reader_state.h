@@ -8,6 +8,7 @@
 #define ALO_TDS_READER_STATE_H
 
 #include "rental.h"
+#include "tds_characters.h"
 #include "tds_memory.h"
 #include "tds_reader.h"
 #include "utf16.h"
@@ -122,10 +123,11 @@ static inline void alo_tds_set_flag(alo_tds_position *at, uint8_t flag, bool on)
 typedef struct alo_tds_plan {
   uint8_t form; /* alo_tds_form */
   uint8_t charset;
-  bool even;        /* a length in UTF-16 units */
-  bool null;        /* NULLTYPE: no bytes, always NULL */
-  uint32_t size;    /* FIXED: the length; SHORT and LONG: the largest */
-  uint32_t lengths; /* BYTE: those allowed, as bits */
+  bool even;                 /* a length in UTF-16 units */
+  bool null;                 /* NULLTYPE: no bytes, always NULL */
+  uint32_t size;             /* FIXED: the length; SHORT and LONG: the largest */
+  uint32_t lengths;          /* BYTE: those allowed, as bits */
+  const alo_code_page *page; /* of a charset OTHER; NULL: nobody has it */
 } alo_tds_plan;
 
 /* The state of a large value, which exists only while one is read. */
@@ -136,7 +138,8 @@ typedef struct alo_tds_large {
   size_t size;       /* decoded */
   bool single;       /* text, ntext, image: one piece without an end mark */
   bool over;
-  alo_utf16_cut cut;
+  size_t broken; /* characters that were not well-formed */
+  alo_tds_cut cut;
 } alo_tds_large;
 
 /* The text made of a cell of the row that was the reader's n-th. */
@@ -150,6 +153,7 @@ typedef struct alo_tds_made_text {
 
 struct alo_tds_reader {
   const aloft_allocator *heap;
+  const alo_code_pages *pages; /* NULL: none */
   alo_tds_limits limits;
   alo_tds_frames frames;
   alo_tds_position at;
@@ -278,6 +282,15 @@ static inline alo_tds_cell *alo_tds_current_cell(alo_tds_reader *reader) {
 
 static inline const alo_tds_plan *alo_tds_current_plan(const alo_tds_reader *reader) {
   return alo_tds_is_return(reader) ? &reader->return_plan : &reader->plans[reader->at.column];
+}
+
+/* What character data of the current column is decoded with. False: it stays as it came. */
+static inline bool alo_tds_current_characters(const alo_tds_reader *reader,
+                                              alo_tds_characters *characters) {
+  const alo_tds_plan *plan = alo_tds_current_plan(reader);
+  *characters = (alo_tds_characters){(alo_tds_charset)plan->charset, plan->page};
+  return plan->charset != ALO_TDS_CHARSET_NONE &&
+         (plan->charset != ALO_TDS_CHARSET_OTHER || plan->page);
 }
 
 static inline alo_tds_column_info *alo_tds_current_info(alo_tds_reader *reader) {

@@ -5,7 +5,6 @@
 enum {
   SIZE_MAX_SHORT = 8000,   /* of a value that is not (max) */
   SIZE_MAX_VARIANT = 8016, /* header and properties included */
-  COLLATION_UTF8 = 0x04,   /* in the fourth byte */
   UDT_STRINGS = 4,
   XML_STRINGS = 3
 };
@@ -25,6 +24,7 @@ int alo_tds_type_tail_size(uint8_t token) {
   case ALO_TDS_MONEY4:
   case ALO_TDS_INT8:
   case ALO_TDS_DATEN:
+  case ALO_TDS_JSON:
     return 0;
   case ALO_TDS_GUID:
   case ALO_TDS_INTN:
@@ -60,10 +60,31 @@ int alo_tds_type_tail_size(uint8_t token) {
   }
 }
 
+const char *alo_tds_type_legacy(uint8_t token) {
+  switch (token) {
+  case 0x25:
+    return "a column of type 0x25, varbinary of before TDS 7, is not supported";
+  case 0x27:
+    return "a column of type 0x27, varchar of before TDS 7, is not supported";
+  case 0x2D:
+    return "a column of type 0x2D, binary of before TDS 7, is not supported";
+  case 0x2F:
+    return "a column of type 0x2F, char of before TDS 7, is not supported";
+  case 0x37:
+    return "a column of type 0x37, decimal of before TDS 7, is not supported";
+  case 0x3F:
+    return "a column of type 0x3F, numeric of before TDS 7, is not supported";
+  default:
+    return NULL;
+  }
+}
+
 static uint32_t fixed_size(uint8_t token) {
   switch (token) {
   case ALO_TDS_NULLTYPE:
     return 0;
+  case ALO_TDS_JSON:
+    return ALO_TDS_MAX_SIZE;
   case ALO_TDS_INT1:
   case ALO_TDS_BIT:
     return 1;
@@ -169,7 +190,7 @@ const char *alo_tds_type_read(alo_tds_type *type, uint8_t token, const uint8_t *
                : read_byte_size(type, tail[0]);
   case 2:
     if (token == ALO_TDS_UDT) {
-      type->size = ALO_TDS_MAX_SIZE;
+      type->size = (uint32_t)(tail[0] | tail[1] << 8);
       return NULL;
     }
     return read_short_size(type, tail);
@@ -199,6 +220,7 @@ alo_tds_form alo_tds_type_form(const alo_tds_type *type) {
   switch (type->token) {
   case ALO_TDS_XML:
   case ALO_TDS_UDT:
+  case ALO_TDS_JSON:
     return ALO_TDS_FORM_PLP;
   case ALO_TDS_NVARCHAR:
   case ALO_TDS_BIGVARCHAR:
@@ -233,31 +255,13 @@ bool alo_tds_type_is_plp(const alo_tds_type *type) {
   return alo_tds_type_form(type) == ALO_TDS_FORM_PLP;
 }
 
-/* ---- collations, MS-TDS 2.2.5.1.2 ---- */
-
-/* Sort orders of SQL collations whose code page is 1252. */
-static bool sort_id_is_1252(uint8_t sort) {
-  return (sort >= 50 && sort <= 54) || (sort >= 71 && sort <= 75) || (sort >= 183 && sort <= 186) ||
-         (sort >= 210 && sort <= 217);
-}
-
-/* Primary languages of Windows collations whose code page is 1252. */
-static bool language_is_1252(uint32_t lcid) {
-  static const uint8_t languages[] = {0x03, 0x06, 0x07, 0x09, 0x0A, 0x0B, 0x0C, 0x0F, 0x10,
-                                      0x13, 0x14, 0x16, 0x17, 0x1D, 0x21, 0x2D, 0x2E, 0x36,
-                                      0x38, 0x3B, 0x3C, 0x3E, 0x41, 0x52, 0x56, 0x62, 0x64,
-                                      0x6E, 0x78, 0x7A, 0x7C, 0x7E, 0x83, 0x84, 0x86};
-  return memchr(languages, (int)(lcid & 0xFF), sizeof languages) != NULL && (lcid & 0xFF) != 0;
-}
+/* ---- characters ---- */
 
 static alo_tds_charset collation_charset(const uint8_t collation[5]) {
-  if (collation[3] & COLLATION_UTF8) {
-    return ALO_TDS_CHARSET_UTF8;
-  }
-  uint32_t lcid =
-      (uint32_t)collation[0] | (uint32_t)collation[1] << 8 | (uint32_t)(collation[2] & 0x0F) << 16;
-  bool is_1252 = collation[4] ? sort_id_is_1252(collation[4]) : language_is_1252(lcid);
-  return is_1252 ? ALO_TDS_CHARSET_1252 : ALO_TDS_CHARSET_OTHER;
+  uint16_t page = alo_tds_code_page(collation);
+  return page == ALO_TDS_PAGE_UTF8 ? ALO_TDS_CHARSET_UTF8
+         : page == 1252            ? ALO_TDS_CHARSET_1252
+                                   : ALO_TDS_CHARSET_OTHER;
 }
 
 alo_tds_charset alo_tds_type_charset(const alo_tds_type *type) {
@@ -271,6 +275,8 @@ alo_tds_charset alo_tds_type_charset(const alo_tds_type *type) {
   case ALO_TDS_BIGCHAR:
   case ALO_TDS_TEXT:
     return collation_charset(type->collation);
+  case ALO_TDS_JSON:
+    return ALO_TDS_CHARSET_UTF8;
   default:
     return ALO_TDS_CHARSET_NONE;
   }
@@ -328,6 +334,7 @@ static const struct {
                    {ALO_TDS_NCHAR, "nchar"},
                    {ALO_TDS_XML, "xml"},
                    {ALO_TDS_UDT, "udt"},
+                   {ALO_TDS_JSON, "json"},
                    {ALO_TDS_TEXT, "text"},
                    {ALO_TDS_IMAGE, "image"},
                    {ALO_TDS_NTEXT, "ntext"},

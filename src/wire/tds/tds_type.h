@@ -42,7 +42,8 @@ enum {
   ALO_TDS_TEXT = 0x23,
   ALO_TDS_IMAGE = 0x22,
   ALO_TDS_NTEXT = 0x63,
-  ALO_TDS_SSVARIANT = 0x62
+  ALO_TDS_SSVARIANT = 0x62,
+  ALO_TDS_JSON = 0xF4 /* UTF-8; negotiated with the feature JSONSUPPORT of LOGIN7 */
 };
 
 /* TYPE_INFO, decoded. `size` is the largest length in bytes as sent: 0xFFFF means (max), sent as
@@ -74,22 +75,30 @@ typedef enum alo_tds_charset {
   ALO_TDS_CHARSET_UTF16,
   ALO_TDS_CHARSET_UTF8,
   ALO_TDS_CHARSET_1252,
-  ALO_TDS_CHARSET_OTHER /* a code page that Aloft does not decode beyond ASCII */
+  ALO_TDS_CHARSET_OTHER /* another code page, or one that is not known */
 } alo_tds_charset;
 alo_tds_charset alo_tds_type_charset(const alo_tds_type *type);
+
+/* The Windows code page of a collation (2.2.5.1.2): 437, 850, 874, 932, 936, 949, 950, 1250 to
+ * 1258; 0: it has none, or none that is known. */
+#define ALO_TDS_PAGE_UTF8 65001u
+uint16_t alo_tds_code_page(const uint8_t collation[5]);
 
 /* TYPE_INFO from its parts. The token comes first, then a tail of fixed size, which tail_size
  * tells (-1: no such type). For xml and UDT the tail is the first byte or two of theirs, and
  * alo_tds_type_strings counted strings follow: all with one byte of count but the last, which has
  * two. read fills `type`; NULL, or what is wrong with the tail (a constant). */
 int alo_tds_type_tail_size(uint8_t token);
+/* Why a token that MS-TDS has for old clients' sake is not read, which no server sends since TDS
+ * 7.0 (2.2.5.4.2, "legacy support"); NULL: it is none of these. */
+const char *alo_tds_type_legacy(uint8_t token);
 const char *alo_tds_type_read(alo_tds_type *type, uint8_t token, const uint8_t *tail);
 unsigned alo_tds_type_strings(const alo_tds_type *type, const uint8_t *tail);
 
 /* The lengths in bytes that a value of FORM_BYTE may have: bit n for n bytes. */
 uint32_t alo_tds_type_lengths(const alo_tds_type *type);
 
-/* True for the types whose values are PLP: (max) types, xml, UDT. */
+/* True for the types whose values are PLP: (max) types, xml, json, UDT. */
 bool alo_tds_type_is_plp(const alo_tds_type *type);
 
 /* SQL's name of the type: "int" for INT4 and INTN of 4, "nvarchar", "numeric"... without length,

@@ -5,6 +5,7 @@
 
 #include <aloft/tds.h>
 
+#include "code_page.h"
 #include "tds_packet.h"
 #include "tds_type.h"
 
@@ -31,10 +32,21 @@ const char *alo_tds_value_variant(const uint8_t *data, size_t size, alo_tds_type
 
 /* Room that canonical text of a value of `size` bytes can need. */
 size_t alo_tds_value_text_room(const alo_tds_type *type, size_t size);
-/* Canonical text; character types are decoded from UTF-16 or their code page to UTF-8 (UTF-8
- * collations and Windows-1252 so far; other code pages: ASCII only, else an error). */
+/* How character data becomes text. */
+typedef struct alo_tds_text_rules {
+  const alo_code_pages *pages; /* NULL: of other code pages than 1252 only ASCII is decoded */
+  bool strict;                 /* what is not well-formed is an error, not U+FFFD */
+} alo_tds_text_rules;
+
+/* Canonical text; character types are decoded from UTF-16 or their code page to UTF-8. NULL, or
+ * what is wrong (a constant): alo_tds_ill_formed by `strict`, alo_tds_no_memory, that a code page
+ * cannot be had, or as the decoders above. */
+const char *alo_tds_value_text_by(const alo_tds_text_rules *rules, const alo_tds_type *type,
+                                  const uint8_t *data, size_t size, char *out, size_t *text_size);
+/* The same without rules. */
 const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
                                char *out, size_t *text_size);
+extern const char alo_tds_ill_formed[], alo_tds_no_memory[];
 
 /* The parts, for whoever has a native value. Each returns the size written. Total: a scale above 38
  * counts as 38, more than 7 digits as 7, ticks beyond a day begin again. */
