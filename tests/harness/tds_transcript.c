@@ -72,6 +72,7 @@ void tds_transcript_clear(tds_transcript *transcript) {
   transcript->text[0] = 0;
   transcript->rows = 0;
   transcript->ends = 0;
+  transcript->told = 0;
   transcript->broken = false;
 }
 
@@ -87,13 +88,34 @@ static void add_cell(tds_transcript *transcript, alo_tds_reader *reader, const a
   }
   size_t size = 0;
   char *out = alo_tds_reader_scratch(reader, alo_tds_value_text_room(type, cell->size));
+  const alo_tds_text_rules rules = {.pages = transcript->pages};
   const char *wrong =
-      out ? alo_tds_value_text(type, cell->data, cell->size, out, &size) : "no memory";
+      out ? alo_tds_value_text_by(&rules, type, cell->data, cell->size, out, &size) : "no memory";
   if (wrong) {
     add_format(transcript, "<%s>", wrong);
   } else {
     tds_transcript_add(transcript, out, size);
   }
+}
+
+static void add_named(tds_transcript *transcript, const char *what, aloft_text name) {
+  if (name.size) {
+    add_format(transcript, " %s=", what);
+    add_text(transcript, name);
+  }
+}
+
+static void add_told(tds_transcript *transcript, const alo_tds_reader *reader) {
+  add_text(transcript, ALOFT_TEXT("told"));
+  for (size_t at = 0; at < alo_tds_reader_column_count(reader); at++) {
+    const alo_tds_column_info *column = alo_tds_reader_column(reader, at);
+    add_text(transcript, at ? ALOFT_TEXT("|") : ALOFT_TEXT(" "));
+    add_text(transcript, column->name);
+    add_format(transcript, " %04X", column->flags);
+    add_named(transcript, "table", column->table);
+    add_named(transcript, "base", column->base_name);
+  }
+  add_text(transcript, ALOFT_TEXT("\n"));
 }
 
 static void add_columns(tds_transcript *transcript, const alo_tds_reader *reader) {
@@ -103,6 +125,8 @@ static void add_columns(tds_transcript *transcript, const alo_tds_reader *reader
     add_text(transcript, at ? ALOFT_TEXT("|") : ALOFT_TEXT(" "));
     add_text(transcript, column->name);
     add_format(transcript, " %s", alo_tds_type_name(&column->type));
+    add_named(transcript, "udt", column->udt);
+    add_named(transcript, "table", column->table);
   }
 }
 
@@ -175,6 +199,10 @@ static void add_broken(tds_transcript *transcript, const alo_tds_reader *reader)
 }
 
 static void add_event(tds_transcript *transcript, alo_tds_reader *reader, alo_tds_event event) {
+  if (transcript->told != alo_tds_reader_told(reader) && event != ALO_TDS_METADATA) {
+    add_told(transcript, reader);
+  }
+  transcript->told = alo_tds_reader_told(reader);
   switch (event) {
   case ALO_TDS_METADATA:
     add_columns(transcript, reader);

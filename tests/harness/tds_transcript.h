@@ -5,7 +5,9 @@
 #include "guard.h"
 #include "tds_reader.h"
 
-/* A NUL in a text stands as "<0>". Lines: "columns NAME TYPE|...", "row VALUE|..." (NULL as
+/* A NUL in a text stands as "<0>". Lines: "columns NAME TYPE|..." (with " udt=..." and " table=..."
+ * where there is one), "told NAME FLAGS table=... base=...|..." before the first event that finds
+ * more told, "row VALUE|..." (NULL as
  * "<null>", over the limit "<over>"), "done TOKEN STATUS COMMAND ROWS", "error|info NUMBER SEVERITY
  * STATE LINE TEXT|SERVER|PROCEDURE", "env TYPE ...", "login ...", "status N", "value NAME
  * TYPE|VALUE", "feature ID DATA", "end", "broken OFFSET REASON". */
@@ -15,6 +17,8 @@ typedef struct tds_transcript {
   guard_buffer input; /* pieces are read from its end, where memory ends */
   uint64_t rows, ends;
   bool broken;
+  uint32_t told;               /* of the reader's columns so far */
+  const alo_code_pages *pages; /* for text; NULL: none */
 } tds_transcript;
 
 /* `piece_max`: the largest piece that will be fed. */

@@ -487,7 +487,7 @@ static void check_refused(aloft_status expected) {
 
 static void test_values_of_the_wrong_type(void **state) {
   (void)state;
-  static const uint8_t others[] = {ALO_TDS_SSVARIANT, ALO_TDS_TEXT, ALO_TDS_UDT, 0x01};
+  static const uint8_t others[] = {ALO_TDS_UDT, 0x01, 0xF5};
   alo_tds_type type = {.token = ALO_TDS_GUID, .size = 16};
   alo_tds_type integer = {.token = ALO_TDS_INTN, .size = 4};
   alo_tds_put_int64(&output.writer, &type, 1);

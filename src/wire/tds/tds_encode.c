@@ -66,6 +66,16 @@ static void put_byte_type(alo_tds_writer *writer, const alo_tds_type *type) {
   }
 }
 
+static void put_long_type(alo_tds_writer *writer, const alo_tds_type *type, bool collation) {
+  alo_tds_put_u32(writer, type->size);
+  if (type->size > INT32_MAX) {
+    refuse(writer);
+  }
+  if (collation) {
+    alo_tds_put(writer, type->collation, sizeof type->collation);
+  }
+}
+
 void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type) {
   int tail = type->token == ALO_TDS_UDT ? -1 : alo_tds_type_tail_size(type->token);
   alo_tds_put_u8(writer, type->token);
@@ -81,8 +91,14 @@ void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type) {
   case 3:
     put_decimal_type(writer, type);
     return;
+  case 4:
+    put_long_type(writer, type, false);
+    return;
   case 7:
     put_sized_type(writer, type, true);
+    return;
+  case 9:
+    put_long_type(writer, type, true);
     return;
   default:
     alo_tds_writer_fail(writer, ALOFT_UNSUPPORTED);
@@ -100,11 +116,29 @@ void alo_tds_put_null(alo_tds_writer *writer, const alo_tds_type *type) {
   case ALO_TDS_FORM_PLP:
     alo_tds_put_u64(writer, UINT64_MAX);
     return;
+  case ALO_TDS_FORM_LONG:
+    alo_tds_put_u32(writer, 0);
+    return;
+  case ALO_TDS_FORM_LOB:
+    if (writer->type == ALO_TDS_REPLY) {
+      alo_tds_put_u8(writer, 0);
+    } else {
+      alo_tds_put_u32(writer, UINT32_MAX);
+    }
+    return;
   default:
     if (type->token != ALO_TDS_NULLTYPE) { /* the fixed types have no NULL */
       refuse(writer);
     }
   }
+}
+
+/* The length before a value, which one in a sql_variant lacks. */
+static void put_length(alo_tds_writer *writer, size_t size) {
+  if (!writer->bare) {
+    alo_tds_put_u8(writer, (uint8_t)size);
+  }
+  writer->bare = false;
 }
 
 /* ---- integers and floats ---- */
@@ -132,7 +166,7 @@ static void put_integer(alo_tds_writer *writer, int64_t value, size_t size) {
 void alo_tds_put_int64(alo_tds_writer *writer, const alo_tds_type *type, int64_t value) {
   switch (type->token) {
   case ALO_TDS_BITN:
-    alo_tds_put_u8(writer, 1);
+    put_length(writer, 1);
     alo_tds_put_u8(writer, value != 0);
     return;
   case ALO_TDS_BIT:
@@ -151,7 +185,7 @@ void alo_tds_put_int64(alo_tds_writer *writer, const alo_tds_type *type, int64_t
     put_integer(writer, value, 8);
     return;
   case ALO_TDS_INTN:
-    alo_tds_put_u8(writer, (uint8_t)type->size);
+    put_length(writer, type->size);
     put_integer(writer, value, type->size);
     return;
   default:
@@ -189,7 +223,7 @@ void alo_tds_put_double(alo_tds_writer *writer, const alo_tds_type *type, double
     put_float(writer, value, 8);
     return;
   case ALO_TDS_FLTN:
-    alo_tds_put_u8(writer, (uint8_t)type->size);
+    put_length(writer, type->size);
     put_float(writer, value, type->size);
     return;
   default:
@@ -260,7 +294,7 @@ static void put_decimal(alo_tds_writer *writer, const alo_tds_type *type, magnit
     return;
   }
   size_t size = decimal_size(type->precision);
-  alo_tds_put_u8(writer, (uint8_t)size);
+  put_length(writer, size);
   alo_tds_put_u8(writer, negative ? 0 : 1);
   put_low(writer, number.low, size - 1 < 8 ? size - 1 : 8);
   put_low(writer, number.high, size - 1 > 8 ? size - 1 - 8 : 0);
@@ -299,7 +333,7 @@ void alo_tds_put_decimal(alo_tds_writer *writer, const alo_tds_type *type,
     put_money(writer, 4, number, value->negative);
     return;
   case ALO_TDS_MONEYN:
-    alo_tds_put_u8(writer, (uint8_t)type->size);
+    put_length(writer, type->size);
     put_money(writer, type->size, number, value->negative);
     return;
   default:
@@ -364,7 +398,7 @@ static void put_smalldatetime(alo_tds_writer *writer, const aloft_tds_moment *va
 }
 
 static void put_datetimen(alo_tds_writer *writer, uint32_t size, const aloft_tds_moment *value) {
-  alo_tds_put_u8(writer, (uint8_t)size);
+  put_length(writer, size);
   if (size == 8) {
     put_datetime(writer, value);
   } else if (size == 4) {
@@ -395,19 +429,19 @@ void alo_tds_put_moment(alo_tds_writer *writer, const alo_tds_type *type,
   }
   switch (type->token) {
   case ALO_TDS_DATEN:
-    alo_tds_put_u8(writer, 3);
+    put_length(writer, 3);
     put_date(writer, value->days);
     return;
   case ALO_TDS_TIMEN:
-    alo_tds_put_u8(writer, time);
+    put_length(writer, time);
     put_time(writer, type->scale, value->ticks);
     return;
   case ALO_TDS_DATETIME2N:
-    alo_tds_put_u8(writer, (uint8_t)(time + 3));
+    put_length(writer, time + 3u);
     put_datetime2(writer, type->scale, value);
     return;
   case ALO_TDS_DATETIMEOFFSETN:
-    alo_tds_put_u8(writer, (uint8_t)(time + 5));
+    put_length(writer, time + 5u);
     put_datetime2(writer, type->scale, value);
     put_offset(writer, value->offset_minutes);
     return;
@@ -431,13 +465,14 @@ void alo_tds_put_uuid(alo_tds_writer *writer, const alo_tds_type *type,
                       const aloft_tds_uuid *value) {
   /* The first three groups are numbers, little endian on the wire. */
   static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-  uint8_t bytes[1 + 16] = {16};
+  uint8_t bytes[16];
   for (size_t i = 0; i < 16; i++) {
-    bytes[1 + i] = value->bytes[order[i]];
+    bytes[i] = value->bytes[order[i]];
   }
   if (type->token != ALO_TDS_GUID) {
     refuse(writer);
     return;
   }
+  put_length(writer, sizeof bytes);
   alo_tds_put(writer, bytes, sizeof bytes);
 }

@@ -42,6 +42,9 @@ alo_tds_outcome alo_tds_read_column_count(alo_tds_reader *reader) {
   uint16_t count = alo_tds_get_u16(piece);
   alo_tds_position *at = &reader->at;
   alo_tds_memory_reset(&reader->names);
+  reader->tables = NULL;
+  reader->table_count = 0;
+  reader->colinfo_read = false;
   alo_tds_set_flag(at, ALO_TDS_HAS_METADATA, false);
   reader->column_count = 0;
   at->column = 0;
@@ -61,8 +64,12 @@ static alo_tds_outcome begin_type(alo_tds_reader *reader, const uint8_t *piece) 
   uint8_t token = piece[6];
   int tail = alo_tds_type_tail_size(token);
   if (tail < 0) {
-    return alo_tds_fail_hex(reader, "unknown column type 0x#", token);
+    const char *legacy = alo_tds_type_legacy(token);
+    reader->unsupported = legacy != NULL;
+    return legacy ? alo_tds_fail(reader, legacy)
+                  : alo_tds_fail_hex(reader, "unknown column type 0x#", token);
   }
+  info->table = info->base_name = info->udt = (aloft_text){"", 0};
   info->user_type = alo_tds_get_u32(piece);
   info->flags = alo_tds_get_u16(piece + 4);
   info->type = (alo_tds_type){.token = token};
@@ -96,6 +103,60 @@ alo_tds_outcome alo_tds_read_return_value(alo_tds_reader *reader) {
 alo_tds_outcome alo_tds_read_return_type(alo_tds_reader *reader) {
   const uint8_t *piece = alo_tds_piece(reader, 8); /* a status, then as for a column */
   return piece ? begin_type(reader, piece + 1) : ALO_TDS_SLICE;
+}
+
+/* ---- names in parts: of a UDT, of the table of text, ntext and image ---- */
+
+static alo_tds_memory *memory_of_names(alo_tds_reader *reader) {
+  return alo_tds_is_return(reader) ? &reader->messages : &reader->names;
+}
+
+/* Appends a part of `count` UTF-16 units to reader->text, then goes on with `then`. */
+static alo_tds_outcome begin_part(alo_tds_reader *reader, size_t count, alo_tds_state then) {
+  size_t room = ALO_UTF8_ROOM(count * 2) + 1;
+  if (count > ALO_TDS_NAME_UNITS_MAX) {
+    return alo_tds_fail_column(reader, "a name above 128 characters");
+  }
+  reader->text =
+      alo_tds_memory_grow(memory_of_names(reader), reader->text, reader->text_size, room);
+  if (!reader->text) {
+    return alo_tds_fail_memory(reader);
+  }
+  if (reader->text_size) {
+    reader->text[reader->text_size++] = '.';
+  }
+  reader->at.left = (uint64_t)count * 2;
+  reader->at.cut = (alo_utf16_cut){0};
+  reader->at.then = (uint8_t)then;
+  return alo_tds_go(reader, ALO_TDS_STATE_PART);
+}
+
+/* What of a name in UTF-16 is there; true when that was all. */
+static bool read_text(alo_tds_reader *reader) {
+  alo_tds_position *at = &reader->at;
+  size_t size = alo_tds_available_left(reader);
+  at->left -= size;
+  reader->text_size += alo_utf16_to_utf8(&at->cut, reader->next, size, at->left == 0,
+                                         (char *)reader->text + reader->text_size, NULL);
+  reader->next += size;
+  return at->left == 0;
+}
+
+alo_tds_outcome alo_tds_read_part(alo_tds_reader *reader) {
+  return read_text(reader) ? alo_tds_go(reader, (alo_tds_state)reader->at.then) : ALO_TDS_SLICE;
+}
+
+static void begin_parts(alo_tds_reader *reader) {
+  reader->text = NULL;
+  reader->text_size = 0;
+}
+
+static aloft_text end_parts(alo_tds_reader *reader) {
+  if (!reader->text) {
+    return (aloft_text){"", 0};
+  }
+  alo_tds_memory_keep(memory_of_names(reader), reader->text_size);
+  return (aloft_text){(char *)reader->text, reader->text_size};
 }
 
 /* ---- TYPE_INFO, 2.2.5.4 ---- */
@@ -145,37 +206,53 @@ alo_tds_outcome alo_tds_read_type_tail(alo_tds_reader *reader) {
     return alo_tds_fail_column(reader, wrong);
   }
   reader->at.strings = (uint8_t)(tail ? alo_tds_type_strings(type, tail) : 0);
+  begin_parts(reader);
   return reader->at.strings ? alo_tds_go(reader, ALO_TDS_STATE_TYPE_STRING) : type_complete(reader);
 }
 
-/* Names of a UDT or of an xml schema collection: nobody asks for them yet. */
+/* Names of a UDT, which are kept, and of its assembly and an xml schema collection, which nobody
+ * asks for. */
 alo_tds_outcome alo_tds_read_type_string(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
+  alo_tds_column_info *info = alo_tds_current_info(reader);
+  bool udt = info->type.token == ALO_TDS_UDT;
   if (!at->strings) {
+    info->udt = end_parts(reader);
     return type_complete(reader);
   }
   const uint8_t *piece = alo_tds_piece(reader, at->strings == 1 ? 2 : 1);
   if (!piece) {
     return ALO_TDS_SLICE;
   }
-  size_t count = at->strings == 1 ? alo_tds_get_u16(piece) : *piece;
+  bool last = at->strings == 1;
+  size_t count = last ? alo_tds_get_u16(piece) : *piece;
   at->strings--;
+  if (udt && !last) {
+    return begin_part(reader, count, ALO_TDS_STATE_TYPE_STRING);
+  }
+  if (!udt && count > ALO_TDS_NAME_UNITS_MAX) {
+    return alo_tds_fail_column(reader, "a name above 128 characters");
+  }
   return alo_tds_pass(reader, count * 2, ALO_TDS_STATE_TYPE_STRING);
 }
 
-/* The table's name, which text, ntext and image columns have. */
 alo_tds_outcome alo_tds_read_table_parts(alo_tds_reader *reader) {
   const uint8_t *piece = alo_tds_piece(reader, 1);
   if (!piece) {
     return ALO_TDS_SLICE;
   }
+  if (*piece > ALO_TDS_TABLE_PARTS_MAX) {
+    return alo_tds_fail_column(reader, "a table's name of more than 4 parts");
+  }
   reader->at.strings = *piece;
+  begin_parts(reader);
   return alo_tds_go(reader, ALO_TDS_STATE_TABLE_PART);
 }
 
 alo_tds_outcome alo_tds_read_table_part(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
   if (!at->strings) {
+    alo_tds_current_info(reader)->table = end_parts(reader);
     return alo_tds_go(reader, ALO_TDS_STATE_NAME_SIZE);
   }
   const uint8_t *piece = alo_tds_piece(reader, 2);
@@ -183,7 +260,7 @@ alo_tds_outcome alo_tds_read_table_part(alo_tds_reader *reader) {
     return ALO_TDS_SLICE;
   }
   at->strings--;
-  return alo_tds_pass(reader, (uint64_t)alo_tds_get_u16(piece) * 2, ALO_TDS_STATE_TABLE_PART);
+  return begin_part(reader, alo_tds_get_u16(piece), ALO_TDS_STATE_TABLE_PART);
 }
 
 /* ---- the name, decoded as it arrives ---- */
@@ -193,11 +270,14 @@ alo_tds_outcome alo_tds_read_name_size(alo_tds_reader *reader) {
   if (!piece) {
     return ALO_TDS_SLICE;
   }
-  alo_tds_memory *memory = alo_tds_is_return(reader) ? &reader->messages : &reader->names;
+  if (*piece > ALO_TDS_NAME_UNITS_MAX) {
+    return alo_tds_fail_column(reader, "a name above 128 characters");
+  }
   reader->at.left = (uint64_t)*piece * 2;
   reader->at.cut = (alo_utf16_cut){0};
   reader->text_size = 0;
-  reader->text = alo_tds_memory_grow(memory, NULL, 0, ALO_UTF8_ROOM((size_t)*piece * 2) + 6);
+  reader->text =
+      alo_tds_memory_grow(memory_of_names(reader), NULL, 0, ALO_UTF8_ROOM((size_t)*piece * 2) + 6);
   return reader->text ? alo_tds_go(reader, ALO_TDS_STATE_NAME) : alo_tds_fail_memory(reader);
 }
 
@@ -215,7 +295,7 @@ static alo_tds_outcome columns_complete(alo_tds_reader *reader) {
 static alo_tds_outcome name_complete(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
   aloft_text name = {(char *)reader->text, reader->text_size};
-  alo_tds_memory_keep(alo_tds_is_return(reader) ? &reader->messages : &reader->names, name.size);
+  alo_tds_memory_keep(memory_of_names(reader), name.size);
   alo_tds_current_info(reader)->name = name;
   if (alo_tds_is_return(reader)) {
     return alo_tds_go(reader, ALO_TDS_STATE_RETURN_TYPE);
@@ -227,11 +307,5 @@ static alo_tds_outcome name_complete(alo_tds_reader *reader) {
 }
 
 alo_tds_outcome alo_tds_read_name(alo_tds_reader *reader) {
-  alo_tds_position *at = &reader->at;
-  size_t size = alo_tds_available_left(reader);
-  at->left -= size;
-  reader->text_size += alo_utf16_to_utf8(&at->cut, reader->next, size, at->left == 0,
-                                         (char *)reader->text + reader->text_size, NULL);
-  reader->next += size;
-  return at->left ? ALO_TDS_SLICE : name_complete(reader);
+  return read_text(reader) ? name_complete(reader) : ALO_TDS_SLICE;
 }

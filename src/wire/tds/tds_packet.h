@@ -3,6 +3,7 @@
 #define ALO_TDS_PACKET_H
 
 #include "buffer.h"
+#include "code_page.h"
 
 enum {
   ALO_TDS_SQL_BATCH = 1,
@@ -87,8 +88,10 @@ typedef struct alo_tds_writer {
   bool inside;    /* between begin and end */
   uint16_t spid;
   aloft_status failed;
-  size_t message_at; /* of this message, as bytes from out->begin */
-  size_t packet_at;  /* of the packet being filled, as bytes from out->begin */
+  size_t message_at;           /* of this message, as bytes from out->begin */
+  size_t packet_at;            /* of the packet being filled, as bytes from out->begin */
+  const alo_code_pages *pages; /* set after init, by who has them: for text of values */
+  bool bare;                   /* the next value is one in a sql_variant: without a length */
 } alo_tds_writer;
 
 /* `packet_size` is 9 or more; it may be changed between messages, as ENVCHANGE says. */

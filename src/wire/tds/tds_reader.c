@@ -245,6 +245,10 @@ alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {
 
 /* ---- what the last event tells ---- */
 
+uint32_t alo_tds_reader_told(const alo_tds_reader *reader) {
+  return reader->told;
+}
+
 size_t alo_tds_reader_column_count(const alo_tds_reader *reader) {
   return reader->column_count;
 }

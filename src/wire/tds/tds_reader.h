@@ -61,7 +61,13 @@ typedef struct alo_tds_column_info {
   alo_tds_type type;
   uint32_t user_type;
   uint16_t flags;  /* MS-TDS 2.2.7.4: nullable 0x01, identity 0x10, computed 0x20... */
-  aloft_text name; /* UTF-8, in the reader's metadata memory */
+  aloft_text name; /* UTF-8, in the reader's metadata memory, like those below */
+  aloft_text udt;  /* of a UDT: "database.schema.type" */
+  /* What is not told is empty. Of text, ntext and image the table is known at once; what TABNAME
+   * and COLINFO tell (2.2.7.23, 2.2.7.3) only behind the METADATA event: with the first row, or
+   * DONE. */
+  aloft_text table;     /* parts joined with '.' */
+  aloft_text base_name; /* of the column in its table, when it is another */
 } alo_tds_column_info;
 
 typedef struct alo_tds_done {
@@ -117,6 +123,8 @@ alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input);
  * rows and other tokens until a call meets the next COLMETADATA or message (it may answer NEED, and
  * there are no columns then). Column and cell are NULL for a column that there is not. */
 size_t alo_tds_reader_column_count(const alo_tds_reader *reader);
+/* Changes whenever more has been told of the columns. */
+uint32_t alo_tds_reader_told(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_column(const alo_tds_reader *reader, size_t column);
 const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t column);
 const alo_tds_done *alo_tds_reader_done(const alo_tds_reader *reader);

@@ -13,7 +13,7 @@
 #include "tds_reader.h"
 #include "utf16.h"
 
-enum { ALO_TDS_CARRY = 32 };
+enum { ALO_TDS_CARRY = 32, ALO_TDS_NAME_UNITS_MAX = 128, ALO_TDS_TABLE_PARTS_MAX = 4 };
 
 /* Token types, MS-TDS 2.2.4. */
 enum {
@@ -55,6 +55,7 @@ enum {
   X(COLUMN, column)                                                                                \
   X(TYPE_TAIL, type_tail)                                                                          \
   X(TYPE_STRING, type_string)                                                                      \
+  X(PART, part)                                                                                    \
   X(TABLE_PARTS, table_parts)                                                                      \
   X(TABLE_PART, table_part)                                                                        \
   X(NAME_SIZE, name_size)                                                                          \
@@ -93,7 +94,7 @@ typedef struct alo_tds_position {
   uint32_t tail;     /* bytes of the type's tail */
   uint8_t token;     /* being read */
   uint8_t state;     /* alo_tds_state */
-  uint8_t then;      /* the state after SKIP */
+  uint8_t then;      /* the state after SKIP and PART */
   uint8_t strings;   /* of the type, or parts of the table name, still to come */
   uint8_t own_flags; /* through alo_tds_flag and alo_tds_set_flag only */
   uint8_t feature;
@@ -172,8 +173,12 @@ struct alo_tds_reader {
   alo_tds_memory row;      /* cut and moved values, scratch */
   alo_tds_memory large;    /* large values of the row */
   alo_tds_memory messages; /* texts of messages, a token's body when it was cut */
-  size_t large_bytes;      /* of the row so far */
-  alo_tds_large *rented;   /* NULL unless a large value is being read */
+  uint8_t *tables;         /* of TABNAME: each an aloft_text, not aligned; NULL: none */
+  size_t table_count;
+  bool colinfo_read; /* of the present columns */
+  uint32_t told;
+  size_t large_bytes;    /* of the row so far */
+  alo_tds_large *rented; /* NULL unless a large value is being read */
   alo_rental rental;
   uint8_t *text; /* the name being decoded */
   size_t text_size;
@@ -265,6 +270,10 @@ ALO_TDS_STATES(ALO_TDS_STATE_FUNCTION)
 alo_tds_outcome alo_tds_body_message(alo_tds_reader *reader, aloft_bytes body);
 alo_tds_outcome alo_tds_body_env(alo_tds_reader *reader, aloft_bytes body);
 alo_tds_outcome alo_tds_body_loginack(alo_tds_reader *reader, aloft_bytes body);
+
+/* tds_browse.c: TABNAME and COLINFO, 2.2.7.23 and 2.2.7.3. */
+alo_tds_outcome alo_tds_body_tabname(alo_tds_reader *reader, aloft_bytes body);
+alo_tds_outcome alo_tds_body_colinfo(alo_tds_reader *reader, aloft_bytes body);
 
 /* tds_row.c: ROW or (compressed) NBCROW begins; the value of the current cell is complete. */
 alo_tds_outcome alo_tds_row_begin(alo_tds_reader *reader, bool compressed);

@@ -5,6 +5,8 @@
 enum {
   TOKEN_RETURNSTATUS = 0x79,
   TOKEN_COLMETADATA = 0x81,
+  TOKEN_TABNAME = 0xA4,
+  TOKEN_COLINFO = 0xA5,
   TOKEN_ORDER = 0xA9,
   TOKEN_ERROR = 0xAA,
   TOKEN_INFO = 0xAB,
@@ -37,8 +39,94 @@ static void put_token(alo_tds_writer *writer, uint8_t token, size_t size) {
   alo_tds_put_u16(writer, (uint16_t)size);
 }
 
-void alo_tds_put_colmetadata(alo_tds_writer *writer, const alo_tds_out_column *columns,
-                             size_t count) {
+/* ---- names of tables ---- */
+
+/* The part of a name that ends at its next '.', which moves out of it. */
+static aloft_text next_part(aloft_text *name) {
+  size_t size = 0;
+  while (size < name->size && name->data[size] != '.') {
+    size++;
+  }
+  aloft_text part = {name->data, size};
+  size += size < name->size;
+  name->data += size;
+  name->size -= size;
+  return part;
+}
+
+static uint8_t count_parts(aloft_text name) {
+  uint8_t count = name.size > 0;
+  for (size_t at = 0; at < name.size && count < UINT8_MAX; at++) {
+    count = (uint8_t)(count + (name.data[at] == '.'));
+  }
+  return count;
+}
+
+static size_t parts_size(aloft_text name) {
+  size_t size = 1;
+  for (uint8_t left = count_parts(name); left > 0; left--) {
+    size += counted_size(next_part(&name), 2);
+  }
+  return size;
+}
+
+static void put_parts(alo_tds_writer *writer, aloft_text name) {
+  uint8_t left = count_parts(name);
+  alo_tds_put_u8(writer, left);
+  for (; left > 0; left--) {
+    alo_tds_put_us_varchar(writer, next_part(&name));
+  }
+}
+
+void alo_tds_put_tabname(alo_tds_writer *writer, const aloft_text *tables, size_t count) {
+  size_t size = 0;
+  for (size_t at = 0; at < count; at++) {
+    size += parts_size(tables[at]);
+  }
+  put_token(writer, TOKEN_TABNAME, size);
+  for (size_t at = 0; at < count; at++) {
+    put_parts(writer, tables[at]);
+  }
+}
+
+void alo_tds_put_colinfo(alo_tds_writer *writer, const alo_tds_out_colinfo *columns, size_t count) {
+  size_t size = 3 * count;
+  for (size_t at = 0; at < count; at++) {
+    size += columns[at].name.size ? counted_size(columns[at].name, 1) : 0;
+  }
+  put_token(writer, TOKEN_COLINFO, size);
+  for (size_t at = 0; at < count; at++) {
+    bool named = columns[at].name.size > 0;
+    alo_tds_put_u8(writer, columns[at].column);
+    alo_tds_put_u8(writer, columns[at].table);
+    alo_tds_put_u8(writer,
+                   (uint8_t)(columns[at].status | (named ? ALO_TDS_COLINFO_DIFFERENT_NAME : 0)));
+    if (named) {
+      alo_tds_put_b_varchar(writer, columns[at].name);
+    }
+  }
+}
+
+/* ---- columns and rows ---- */
+
+static void put_column(alo_tds_writer *writer, const alo_tds_out_column *column,
+                       const alo_tds_out_origin *origin) {
+  alo_tds_put_u32(writer, origin->user_type);
+  alo_tds_put_u16(writer, column->flags);
+  if (column->type.token == ALO_TDS_UDT) {
+    alo_tds_put_udt_type(writer, &column->type, origin->udt);
+  } else {
+    alo_tds_put_type(writer, &column->type);
+  }
+  if (alo_tds_type_form(&column->type) == ALO_TDS_FORM_LOB) {
+    put_parts(writer, origin->table);
+  }
+  alo_tds_put_b_varchar(writer, column->name);
+}
+
+void alo_tds_put_colmetadata_from(alo_tds_writer *writer, const alo_tds_out_column *columns,
+                                  const alo_tds_out_origin *origins, size_t count) {
+  static const alo_tds_out_origin none = {.table = {"", 0}};
   if (count >= NO_METADATA) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
     return;
@@ -46,11 +134,13 @@ void alo_tds_put_colmetadata(alo_tds_writer *writer, const alo_tds_out_column *c
   alo_tds_put_u8(writer, TOKEN_COLMETADATA);
   alo_tds_put_u16(writer, count == 0 ? NO_METADATA : (uint16_t)count);
   for (size_t i = 0; i < count; i++) {
-    alo_tds_put_u32(writer, 0); /* UserType */
-    alo_tds_put_u16(writer, columns[i].flags);
-    alo_tds_put_type(writer, &columns[i].type);
-    alo_tds_put_b_varchar(writer, columns[i].name);
+    put_column(writer, &columns[i], origins ? &origins[i] : &none);
   }
+}
+
+void alo_tds_put_colmetadata(alo_tds_writer *writer, const alo_tds_out_column *columns,
+                             size_t count) {
+  alo_tds_put_colmetadata_from(writer, columns, NULL, count);
 }
 
 void alo_tds_put_row(alo_tds_writer *writer) {

@@ -13,9 +13,34 @@ typedef struct alo_tds_out_column {
   aloft_text name;
 } alo_tds_out_column;
 
+/* What only some types have. */
+typedef struct alo_tds_out_origin {
+  uint32_t user_type; /* 80 of rowversion; else 0 */
+  aloft_text table;   /* of text, ntext and image: parts joined with '.'; may be empty */
+  aloft_text udt;     /* of a UDT: "database.schema.type" */
+} alo_tds_out_origin;
+
+/* What COLINFO says of a column. */
+enum {
+  ALO_TDS_COLINFO_EXPRESSION = 0x04,
+  ALO_TDS_COLINFO_KEY = 0x08,
+  ALO_TDS_COLINFO_HIDDEN = 0x10,
+  ALO_TDS_COLINFO_DIFFERENT_NAME = 0x20
+};
+
+typedef struct alo_tds_out_colinfo {
+  uint8_t column;  /* from 1 */
+  uint8_t table;   /* of TABNAME, from 1; 0: none */
+  uint8_t status;  /* DIFFERENT_NAME follows from `name` */
+  aloft_text name; /* of the column in its table; empty: the same */
+} alo_tds_out_colinfo;
+
 /* COLMETADATA; 0 columns: the form that says so. */
 void alo_tds_put_colmetadata(alo_tds_writer *writer, const alo_tds_out_column *columns,
                              size_t count);
+/* The same with an origin for each column. */
+void alo_tds_put_colmetadata_from(alo_tds_writer *writer, const alo_tds_out_column *columns,
+                                  const alo_tds_out_origin *origins, size_t count);
 /* ROW: its values follow through alo_tds_put_null, alo_tds_put_int64... */
 void alo_tds_put_row(alo_tds_writer *writer);
 /* NBCROW: the same with a null bitmap, `nulls[i]` for each column; NULL columns' values
@@ -37,6 +62,9 @@ void alo_tds_put_return_status(alo_tds_writer *writer, int32_t status);
 /* RETURNVALUE of an output parameter up to its TYPE_INFO; the value follows. */
 void alo_tds_put_return_value(alo_tds_writer *writer, uint16_t ordinal, aloft_text name,
                               const alo_tds_type *type);
+/* TABNAME: each table's parts joined with '.'; COLINFO. Both come after COLMETADATA. */
+void alo_tds_put_tabname(alo_tds_writer *writer, const aloft_text *tables, size_t count);
+void alo_tds_put_colinfo(alo_tds_writer *writer, const alo_tds_out_colinfo *columns, size_t count);
 /* ORDER: columns counted from 1. */
 void alo_tds_put_order(alo_tds_writer *writer, const uint16_t *columns, size_t count);
 /* FEATUREEXTACK with one feature and its end. */

@@ -33,6 +33,8 @@ alo_tds_outcome alo_tds_read_token(alo_tds_reader *reader) {
   case ALO_TDS_TOKEN_INFO:
   case ALO_TDS_TOKEN_ENVCHANGE:
   case ALO_TDS_TOKEN_LOGINACK:
+  case ALO_TDS_TOKEN_TABNAME:
+  case ALO_TDS_TOKEN_COLINFO:
     return alo_tds_go(reader, ALO_TDS_STATE_BODY_SIZE);
   case ALO_TDS_TOKEN_RETURNSTATUS:
     return alo_tds_go(reader, ALO_TDS_STATE_RETURN_STATUS);
@@ -41,8 +43,6 @@ alo_tds_outcome alo_tds_read_token(alo_tds_reader *reader) {
   case ALO_TDS_TOKEN_FEATUREEXTACK:
     return alo_tds_go(reader, ALO_TDS_STATE_FEATURE);
   case ALO_TDS_TOKEN_ORDER:
-  case ALO_TDS_TOKEN_TABNAME:
-  case ALO_TDS_TOKEN_COLINFO:
   case ALO_TDS_TOKEN_SSPI:
   case ALO_TDS_TOKEN_SESSIONSTATE:
   case ALO_TDS_TOKEN_FEDAUTHINFO:
@@ -122,6 +122,12 @@ static alo_tds_outcome body_complete(alo_tds_reader *reader, aloft_bytes body) {
   case ALO_TDS_TOKEN_LOGINACK:
     at->state = ALO_TDS_STATE_TOKEN;
     return alo_tds_body_loginack(reader, body);
+  case ALO_TDS_TOKEN_TABNAME:
+    at->state = ALO_TDS_STATE_TOKEN;
+    return alo_tds_body_tabname(reader, body);
+  case ALO_TDS_TOKEN_COLINFO:
+    at->state = ALO_TDS_STATE_TOKEN;
+    return alo_tds_body_colinfo(reader, body);
   default: /* FEATUREEXTACK: the next feature follows */
     at->state = ALO_TDS_STATE_FEATURE;
     reader->feature = body;

@@ -30,6 +30,9 @@ const char *alo_tds_value_uuid(const alo_tds_type *type, const uint8_t *data, si
 const char *alo_tds_value_variant(const uint8_t *data, size_t size, alo_tds_type *base,
                                   aloft_bytes *value);
 
+/* Bytes of properties that a base type has in a sql_variant; -1: none can have it. */
+int alo_tds_variant_properties(uint8_t token);
+
 /* Room that canonical text of a value of `size` bytes can need. */
 size_t alo_tds_value_text_room(const alo_tds_type *type, size_t size);
 /* How character data becomes text. */
@@ -65,8 +68,16 @@ void alo_tds_date(int32_t days, int *year, unsigned *month, unsigned *day);
 /* Encoding: writes TYPE_INFO (2.2.5.6; of decimals the size follows from the precision), or a value
  * with its length prefix, for `type`. What the type cannot hold fails the writer: ALOFT_ARGUMENT
  * (out of range, NULL of a type without one, the wrong put for the type), ALOFT_TOO_LARGE (a (max)
- * value above 2 GiB), ALOFT_UNSUPPORTED (TYPE_INFO of text, ntext, image, sql_variant, UDT). */
+ * value above 2 GiB), ALOFT_UNSUPPORTED (no such type). In an answer (ALO_TDS_REPLY) text, ntext
+ * and image have a text pointer before them, in a request they have none. */
 void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type);
+/* The same of a UDT: `name` is "database.schema.type", "schema.type" or "type", parts of at most
+ * 128 UTF-16 units. */
+void alo_tds_put_udt_type(alo_tds_writer *writer, const alo_tds_type *type, aloft_text name);
+/* The beginning of a sql_variant that is not NULL; the put of a value of type `base` follows, and
+ * leaves its length out. `base` is one that a variant may have, in the form without NULL where
+ * there is one (INT4, not INTN); `size` is the value's of character and binary types, in bytes. */
+void alo_tds_put_variant(alo_tds_writer *writer, const alo_tds_type *base, size_t size);
 void alo_tds_put_null(alo_tds_writer *writer, const alo_tds_type *type);
 void alo_tds_put_int64(alo_tds_writer *writer, const alo_tds_type *type,
                        int64_t value); /* BIT, BITN: 1 for all but 0 */
@@ -81,11 +92,16 @@ void alo_tds_put_moment(alo_tds_writer *writer, const alo_tds_type *type,
                         const aloft_tds_moment *value);
 void alo_tds_put_uuid(alo_tds_writer *writer, const alo_tds_type *type,
                       const aloft_tds_uuid *value);
-/* Character types and xml: from UTF-8 to UTF-16, or to UTF-8, Windows-1252 or (other code pages)
- * ASCII by the type's collation; '?' for what that lacks, for each UTF-16 unit as SQL Server does.
- * PLP when the type is (max). char and binary are not padded. Absent (data NULL) is NULL. */
+/* Character types, xml and json: from UTF-8 to UTF-16, UTF-8 or the code page of the type's
+ * collation (without `writer->pages` 1252 and ASCII); '?' for what that lacks, for each UTF-16 unit
+ * as SQL Server does. PLP when the type is (max). char and binary are not padded. Absent (data
+ * NULL) is NULL. */
 void alo_tds_put_text(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value);
+/* Binary types and UDT. */
 void alo_tds_put_bytes(alo_tds_writer *writer, const alo_tds_type *type, aloft_bytes value);
+/* Bytes that a text has in the charset of `type`; SIZE_MAX: it is not well-formed, or the writer
+ * has failed for want of memory. */
+size_t alo_tds_text_size(alo_tds_writer *writer, const alo_tds_type *type, aloft_text value);
 
 /* Windows-1252 to UTF-8; `out` has room for 3 * size bytes. Returns the bytes written. The five
  * bytes without a character become the control characters of the same number, as Windows does. */

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Properties of a base type before its value; -1: not a type that a variant can hold. */
-static int property_size(uint8_t token) {
+int alo_tds_variant_properties(uint8_t token) {
   switch (token) {
   case ALO_TDS_GUID:
   case ALO_TDS_BIT:
@@ -43,7 +42,7 @@ static int property_size(uint8_t token) {
 static const char *read_base(alo_tds_type *base, uint8_t token, const uint8_t *properties,
                              size_t value_size) {
   uint8_t tail[9] = {0};
-  switch (property_size(token)) {
+  switch (alo_tds_variant_properties(token)) {
   case 1:
     tail[0] = properties[0];
     break;
@@ -77,7 +76,7 @@ const char *alo_tds_value_variant(const uint8_t *data, size_t size, alo_tds_type
   if (size < 2) {
     return "a sql_variant without a type";
   }
-  int properties = property_size(data[0]);
+  int properties = alo_tds_variant_properties(data[0]);
   if (properties < 0) {
     return "an unknown base type in a sql_variant";
   }
