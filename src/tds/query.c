@@ -267,6 +267,7 @@ static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, size_t *
   alo_tds_writer writer;
   size_t before = alo_buffer_size(&tds->waiting);
   alo_tds_writer_init(&writer, &tds->waiting, UINT32_MAX);
+  writer.pages = &tds->loop->code_pages.pages;
   alo_tds_message_begin(&writer, message_type(query), 0);
   put_query(&writer, tds, query, bad);
   aloft_status status = alo_tds_message_end(&writer);

@@ -111,7 +111,7 @@ static aloft_status read_event(aloft_tds *tds, aloft_tds_query *query) {
 
 static aloft_status step(aloft_tds *tds, aloft_tds_query *query) {
   aloft_status answer;
-  tds->in_row = false;
+  tds->in_row = tds->in_output = false;
   tds->stepping = true;
   do
     answer = read_event(tds, query);

@@ -276,6 +276,9 @@ static aloft_status build(aloft_tds *tds, const aloft_tds_config *config,
   tds->stream.rx_max = config->rx_bytes_max ? config->rx_bytes_max : RX_BYTES_MAX;
   alo_buffer_init(&tds->waiting, heap, tx_max);
   alo_tds_writer_init(&tds->writer, &tds->stream.tx, ALO_TDS_PACKET_DEFAULT);
+  tds->text_rules =
+      (alo_tds_text_rules){.pages = &tds->loop->code_pages.pages, .strict = config->strict_text};
+  tds->writer.pages = tds->text_rules.pages;
   alo_tds_detail_init(&tds->failure, heap);
   alo_tds_detail_init(&tds->detail, heap);
   alo_tds_detail_init(&tds->refusal, heap);
@@ -284,7 +287,10 @@ static aloft_status build(aloft_tds *tds, const aloft_tds_config *config,
     return status;
   alo_tds_limits limits = {.columns_max = config->columns_max, .value_max = config->value_max};
   tds->reader = alo_tds_reader_open(heap, &limits);
-  return tds->reader ? alo_tds_login_dial(tds) : ALOFT_NO_MEMORY;
+  if (!tds->reader)
+    return ALOFT_NO_MEMORY;
+  alo_tds_reader_use_pages(tds->reader, tds->text_rules.pages);
+  return alo_tds_login_dial(tds);
 }
 
 static aloft_status refuse_open(aloft_loop *loop, aloft_op *op, aloft_status status,

@@ -68,7 +68,10 @@ typedef struct alo_tds_detail {
 typedef struct alo_tds_misuse {
   aloft_status status; /* ALOFT_OK: nothing */
   size_t column;
-  const char *what; /* a constant */
+  const char *what;        /* a constant; NULL: the value is of another type, or NULL: */
+  const char *type, *base; /* its type; what it holds, if it is a sql_variant */
+  const char *asked, *use; /* what was asked for, and the function to call */
+  bool null;
 } alo_tds_misuse;
 
 /* What sessions are made of, from the settings; NULL: not wanted. */
@@ -134,6 +137,7 @@ struct aloft_tds {
   bool reset;                /* the next query's shall */
   bool stepping;             /* inside step */
   bool in_row;               /* values may be asked for */
+  bool in_output;            /* an output parameter's: column 0 of one */
   bool failed_query;         /* `detail` holds the active query's first error */
   alo_tds_owed owed;
   alo_tds_misuse misuse;  /* of the active query: the first */
@@ -142,6 +146,9 @@ struct aloft_tds {
   aloft_tds_column *columns;
   uint32_t column_room;
   bool columns_shown; /* `columns` is of the current result set */
+  uint32_t columns_told;
+  aloft_text output_text;        /* made of the output parameter; absent at first */
+  alo_tds_text_rules text_rules; /* code pages, and whether text has to be well-formed */
   uint64_t attentions;
   alo_timer trim;               /* set while much memory is held */
   size_t tx_peak, waiting_peak; /* of stream.tx and `waiting` since it was last due */
@@ -269,6 +276,9 @@ bool alo_tds_query_untold(const aloft_tds_query *query);
 void alo_tds_step_over(aloft_tds *tds);
 
 /* ---- values.c ---- */
+
+/* The value of the reader's last RETURN_VALUE is shown, until `in_output` is false again. */
+void alo_tds_show_output(aloft_tds *tds);
 
 /* Says in `detail` what was misused. */
 void alo_tds_misuse_describe(aloft_tds *tds);
