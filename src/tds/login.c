@@ -105,7 +105,8 @@ void alo_tds_login_send(aloft_tds *tds) {
                                .library = ALOFT_TEXT("Aloft"),
                                .language = settings->language,
                                .database = settings->database,
-                               .utf8_feature = true};
+                               .utf8_feature = true,
+                               .json_feature = ALO_TDS_JSON_VERSION};
   tds->phase = ALO_TDS_LOGIN_SENT;
   tds->login_encrypted = tds->stream.tls != NULL;
   tds->stream.want_drained = true; /* then the credentials are wiped */
@@ -214,6 +215,16 @@ static void take_loginack(aloft_tds *tds) {
   tds->login->acknowledged = true;
 }
 
+/* Of JSON the server tells the version that it will send: not above the one asked for. */
+static void take_feature(aloft_tds *tds) {
+  uint8_t id;
+  aloft_bytes data = alo_tds_reader_feature(tds->reader, &id);
+  if (id == ALO_TDS_FEATURE_JSON &&
+      (data.size != 1 || *(const uint8_t *)data.data != ALO_TDS_JSON_VERSION))
+    alo_tds_connection_fail(tds, ALOFT_PROTOCOL,
+                            "the server acknowledges JSON of a version that was not asked for", 0);
+}
+
 static void take_message(aloft_tds *tds) {
   const alo_tds_message *message = alo_tds_reader_message(tds->reader);
   note_server(tds, message->server);
@@ -256,8 +267,10 @@ static bool take_event(aloft_tds *tds) {
   case ALO_TDS_MESSAGE:
     take_message(tds);
     return true;
-  case ALO_TDS_DONE:
   case ALO_TDS_FEATURE_ACK:
+    take_feature(tds);
+    return true;
+  case ALO_TDS_DONE:
     return true;
   case ALO_TDS_END:
     tds->spid = alo_tds_reader_spid(tds->reader);

@@ -27,7 +27,6 @@ enum {
   AT_NEW_PASSWORD = 86,
 
   FEDAUTH = 0x02,
-  UTF8_SUPPORT = 0x0A,
   FEATURES_END = 0xFF,
 
   BIG_ENDIAN_CLIENT = 0x01, /* option_flags1: fByteOrder, fChar, fFloat */
@@ -91,10 +90,19 @@ static bool measure(const alo_tds_login *login, size_t units[FIELDS]) {
   return true;
 }
 
+static bool has_features(const alo_tds_login *login) {
+  return login->utf8_feature || login->json_feature;
+}
+
+static size_t features_size(const alo_tds_login *login) {
+  size_t end = has_features(login) ? 1 : 0;
+  return (login->utf8_feature ? 5 : 0) + (login->json_feature ? 6 : (size_t)0) + end;
+}
+
 static void put_fixed(alo_tds_writer *writer, const alo_tds_login *login, size_t length) {
   uint8_t flags1 = ALO_TDS_USE_DB | ALO_TDS_INIT_DB_FATAL | ALO_TDS_SET_LANG;
   uint8_t flags2 = ALO_TDS_INIT_LANG_FATAL | ALO_TDS_ODBC;
-  uint8_t flags3 = (uint8_t)((login->utf8_feature ? ALO_TDS_EXTENSION : 0) |
+  uint8_t flags3 = (uint8_t)((has_features(login) ? ALO_TDS_EXTENSION : 0) |
                              (login->new_password.size > 0 ? ALO_TDS_CHANGE_PASSWORD : 0));
   alo_tds_put_u32(writer, (uint32_t)length);
   alo_tds_put_u32(writer, login->tds_version ? login->tds_version : ALO_TDS_VERSION_7_4);
@@ -149,7 +157,7 @@ static void put_secret(alo_tds_writer *writer, aloft_text text) {
 
 static void put_texts(alo_tds_writer *writer, const alo_tds_login *login, size_t features_at) {
   for (size_t i = 0; i < FIELDS; i++) {
-    if (i == FIELDS_BEFORE_EXTENSION && login->utf8_feature) {
+    if (i == FIELDS_BEFORE_EXTENSION && has_features(login)) {
       alo_tds_put_u32(writer, (uint32_t)features_at);
     }
     const aloft_text *text = text_of(login, &fields[i]);
@@ -161,15 +169,24 @@ static void put_texts(alo_tds_writer *writer, const alo_tds_login *login, size_t
   }
 }
 
-static void put_features(alo_tds_writer *writer) {
-  alo_tds_put_u8(writer, UTF8_SUPPORT);
-  alo_tds_put_u32(writer, 0); /* a request of it carries no data */
-  alo_tds_put_u8(writer, FEATURES_END);
+static void put_features(alo_tds_writer *writer, const alo_tds_login *login) {
+  if (login->utf8_feature) {
+    alo_tds_put_u8(writer, ALO_TDS_FEATURE_UTF8);
+    alo_tds_put_u32(writer, 0); /* a request of it carries no data */
+  }
+  if (login->json_feature) {
+    alo_tds_put_u8(writer, ALO_TDS_FEATURE_JSON);
+    alo_tds_put_u32(writer, 1);
+    alo_tds_put_u8(writer, login->json_feature);
+  }
+  if (has_features(login)) {
+    alo_tds_put_u8(writer, FEATURES_END);
+  }
 }
 
 void alo_tds_put_login(alo_tds_writer *writer, const alo_tds_login *login) {
   size_t units[FIELDS];
-  size_t features_at = TABLE_END + (login->utf8_feature ? 4 : 0);
+  size_t features_at = TABLE_END + (has_features(login) ? 4 : 0);
   if (!measure(login, units)) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
     return;
@@ -177,12 +194,10 @@ void alo_tds_put_login(alo_tds_writer *writer, const alo_tds_login *login) {
   for (size_t i = 0; i < FIELDS; i++) {
     features_at += 2 * units[i];
   }
-  put_fixed(writer, login, features_at + (login->utf8_feature ? 6 : 0));
-  put_table(writer, units, login->utf8_feature);
+  put_fixed(writer, login, features_at + features_size(login));
+  put_table(writer, units, has_features(login));
   put_texts(writer, login, features_at);
-  if (login->utf8_feature) {
-    put_features(writer);
-  }
+  put_features(writer, login);
 }
 
 /* ---- reading ---- */
@@ -241,11 +256,14 @@ static const char *read_field(aloft_bytes payload, const struct field *field, te
   return kept ? NULL : "LOGIN7: a text is not UTF-16, or overlaps too many others";
 }
 
-static void read_feature(uint8_t id, alo_tds_login *login, const char **unsupported) {
+static void read_feature(uint8_t id, aloft_bytes data, alo_tds_login *login,
+                         const char **unsupported) {
   if (id == FEDAUTH) {
     *unsupported = "federated authentication";
-  } else if (id == UTF8_SUPPORT) {
+  } else if (id == ALO_TDS_FEATURE_UTF8) {
     login->utf8_feature = true;
+  } else if (id == ALO_TDS_FEATURE_JSON && data.size == 1) {
+    login->json_feature = *alo_tds_bytes_at(data);
   }
 }
 
@@ -275,7 +293,7 @@ static const char *read_features(aloft_bytes payload, alo_tds_login *login,
     if (!alo_tds_take_u32(&rest, &size) || !alo_tds_take(&rest, size, &data)) {
       return "LOGIN7: a feature is cut";
     }
-    read_feature(id, login, unsupported);
+    read_feature(id, data, login, unsupported);
   }
 }
 

@@ -62,6 +62,8 @@ enum {
   ALO_TDS_EXTENSION = 0x10
 };
 
+enum { ALO_TDS_FEATURE_UTF8 = 0x0A, ALO_TDS_FEATURE_JSON = 0x0D, ALO_TDS_JSON_VERSION = 1 };
+
 typedef struct alo_tds_login {
   uint32_t tds_version; /* put: 0 is ALO_TDS_VERSION_7_4 */
   uint32_t packet_size; /* put: 0 is ALO_TDS_PACKET_DEFAULT */
@@ -70,7 +72,8 @@ typedef struct alo_tds_login {
   uint32_t lcid;
   aloft_text host, user, password, application, server, library, language, database;
   aloft_text new_password, attach_file;
-  bool utf8_feature; /* FEATUREEXT: UTF8_SUPPORT */
+  bool utf8_feature;    /* FEATUREEXT: UTF8_SUPPORT */
+  uint8_t json_feature; /* FEATUREEXT: JSONSUPPORT, the version asked for (1); 0: not asked */
 } alo_tds_login;
 
 /* Writes the flags given and always, as SqlClient and FreeTDS do: USE_DB, INIT_DB_FATAL, SET_LANG,
