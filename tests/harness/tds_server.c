@@ -272,6 +272,8 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
     put_numbers(writer, (int64_t)asked->sql_size, asked->params);
   } else if (begins(sql, "return")) {
     alo_tds_put_return_status(writer, (int32_t)number_after(sql, "return", 0));
+  } else if (begins(sql, "own")) {
+    session->server->answer(writer);
   } else if (begins(sql, "garbage")) {
     alo_tds_put(writer, "\x01\x02\x03", 3);
   }
@@ -451,6 +453,10 @@ static void grant(tds_session *session, alo_tds_writer *writer, uint32_t packet_
                                                    .version = {16, 0, 3, 0xE8}});
   snprintf(text, sizeof text, "%u", (unsigned)packet_size);
   alo_tds_put_env_text(writer, 4, aloft_text_of(text), ALOFT_TEXT("4096"));
+  if (session->server->json_version >= 0) {
+    const uint8_t version = (uint8_t)session->server->json_version;
+    alo_tds_put_feature_ack(writer, ALO_TDS_FEATURE_JSON, (aloft_bytes){&version, 1});
+  }
   if (session->server->route)
     alo_tds_put_env_routing(writer, ALOFT_TEXT("elsewhere"), 1444);
   put_done(writer, 0, 0);
@@ -469,6 +475,7 @@ static void answer_login(tds_session *session) {
   assert_non_null(memory);
   assert_null(alo_tds_parse_login(payload, &login, memory, room, &unsupported));
   assert_null(unsupported);
+  server->json_asked = login.json_feature;
   alo_tds_writer writer;
   begin(session, &writer);
   if (server->login_error) {
@@ -686,6 +693,7 @@ void tds_server_open(tds_server *server, aloft_loop *loop) {
   at.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   server->loop = loop;
   server->encryption = ALO_TDS_ENCRYPT_NOT_SUP;
+  server->json_version = -1;
   server->watch.ready = connection_waits;
   int error =
       loop->driver->methods->listen(loop->driver, &at, &server->watch, &server->listener, &bound);

@@ -16,6 +16,7 @@
  *   nothing               DONE
  *   wrong                 DONE with the error bit, without an error
  *   garbage               bytes that are no token
+ *   own                   what `answer` puts
  *
  * and after it, how:
  *
@@ -43,6 +44,8 @@
 #include "loop.h"
 #include "tls.h"
 
+#include "tds_packet.h"
+
 struct tds_session;
 
 typedef struct tds_server {
@@ -53,9 +56,12 @@ typedef struct tds_server {
   struct tds_session *sessions;
 
   /* how it behaves: set at any time */
-  uint8_t encryption;   /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
-  int login_error;      /* an error of this number in place of LOGINACK */
-  bool route;           /* ENVCHANGE 20 in the answer to LOGIN7 */
+  uint8_t encryption; /* in the answer to PRELOGIN; ALO_TDS_ENCRYPT_NOT_SUP at first */
+  int login_error;    /* an error of this number in place of LOGINACK */
+  bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
+  int json_version;   /* in the acknowledgement of JSON, when it is asked for; -1 at first: none */
+  /* The tokens of an answer up to its last DONE. */
+  void (*answer)(alo_tds_writer *writer);
   unsigned padding;     /* characters of one more INFO in the answer to LOGIN7; at most 2,000 */
   bool mute;            /* PRELOGIN is not answered */
   alo_tls_context *tls; /* [op: until close] of the server; NULL: it cannot encrypt */
@@ -70,6 +76,7 @@ typedef struct tds_server {
   /* what it saw */
   unsigned handshakes;  /* complete */
   bool secret_in_clear; /* LOGIN7 came unencrypted */
+  uint8_t json_asked;   /* the version in the last LOGIN7 */
   unsigned accepted, logins, requests, attentions, ignored, resets, ended;
   uint64_t sent;
   uint64_t wrapped_begin, wrapped_end; /* of them, the wrapped handshake in whole packets */
