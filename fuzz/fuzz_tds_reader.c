@@ -4,6 +4,7 @@
  * of packets, the third that of pieces. */
 #include <string.h>
 
+#include "code_pages.h"
 #include "fuzz_check.h"
 #include "heap.h"
 #include "tds_reader.h"
@@ -40,6 +41,8 @@ static void count_release(void *context, void *memory, size_t size) {
   count->live -= size;
   free(memory);
 }
+
+static alo_page_store store; /* made once, and kept: not of one input's memory */
 
 /* ---- what a reader says, as one number ---- */
 
@@ -98,7 +101,8 @@ static void add_cell(digest *says, alo_tds_reader *reader, const alo_tds_column_
   size_t room = alo_tds_value_text_room(&column->type, cell->size);
   char *out = alo_tds_reader_scratch(reader, room);
   CHECK(out);
-  if (!alo_tds_value_text(&column->type, cell->data, cell->size, out, &size)) {
+  const alo_tds_text_rules rules = {.pages = &store.pages};
+  if (!alo_tds_value_text_by(&rules, &column->type, cell->data, cell->size, out, &size)) {
     CHECK(size <= room);
     add(says, out, size);
   }
@@ -111,6 +115,9 @@ static void add_column(digest *says, const alo_tds_column_info *column) {
   add_number(says, column->user_type);
   add_number(says, column->flags);
   add_text(says, column->name);
+  add_text(says, column->udt);
+  add_text(says, column->table);
+  add_text(says, column->base_name);
   CHECK(alo_tds_type_name(&column->type));
 }
 
@@ -165,6 +172,7 @@ static void add_event(digest *says, alo_tds_reader *reader, alo_tds_event event)
     add_row(says, reader, event == ALO_TDS_METADATA);
     break;
   case ALO_TDS_DONE:
+    add_row(says, reader, true); /* more may have been told of the columns */
     add_number(says, alo_tds_reader_done(reader)->rows);
     break;
   case ALO_TDS_MESSAGE:
@@ -213,6 +221,7 @@ static digest read_in_pieces(const uint8_t *data, size_t size, size_t piece, uin
   alo_tds_reader *reader = alo_tds_reader_open(&heap, bits & SMALL ? &small : NULL);
   digest says = {UINT64_C(0xCBF29CE484222325), 0};
   CHECK(reader);
+  alo_tds_reader_use_pages(reader, &store.pages);
   for (size_t at = 0; at < size;) {
     size_t part = size - at < piece ? size - at : piece;
     aloft_bytes rest = {data + at, size - at};
@@ -253,6 +262,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static uint8_t stream[INPUT_MAX * 9];
   if (size < HEAD || size > INPUT_MAX) {
     return 0;
+  }
+  if (!store.heap) {
+    alo_page_store_init(&store, &alo_heap_default);
   }
   uint8_t bits = data[0];
   size_t payload = (size_t)data[1] * (data[1] >= 128 ? 16 : 1) + 1;

@@ -14,6 +14,7 @@ enum { PAYLOAD_MAX = 64 };
 void tds_cuts_read(tds_transcript *got, aloft_bytes stream, size_t first, size_t piece) {
   alo_tds_reader *reader = alo_tds_reader_open(&alo_heap_default, NULL);
   assert_non_null(reader);
+  alo_tds_reader_use_pages(reader, got->pages);
   tds_transcript_clear(got);
   size_t size = first;
   for (size_t at = 0; at < stream.size; at += size, size = piece) {
@@ -86,6 +87,7 @@ static void check_reframed(const char *name, aloft_bytes stream, const tds_trans
     aloft_bytes made = tds_cuts_reframe(stream, payload);
     tds_transcript got;
     tds_transcript_init(&got, made.size);
+    got.pages = whole->pages;
     tds_cuts_read(&got, made, made.size, made.size);
     same(name, "in packets of", payload, &got, whole);
     if (payload < 4) {
@@ -101,6 +103,7 @@ void tds_cuts_check(const char *name, aloft_bytes stream, const tds_transcript *
   static const size_t pieces[] = {1, 2, 3, 7};
   tds_transcript got;
   tds_transcript_init(&got, stream.size);
+  got.pages = whole->pages;
   for (size_t at = 0; at < sizeof pieces / sizeof *pieces; at++) {
     tds_cuts_read(&got, stream, pieces[at], pieces[at]);
     same(name, "in pieces of", pieces[at], &got, whole);

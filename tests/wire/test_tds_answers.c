@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "code_pages.h"
+#include "heap.h"
 #include "tds_cuts.h"
 #include "tds_message.h"
 #include "tds_response.h"
@@ -261,14 +263,134 @@ static void make_login(alo_tds_writer *writer) {
   put_done(writer, 0, 0, 0);
 }
 
+/* ---- types that the others lack ---- */
+
+#define JAPANESE                                                                                   \
+  { 0x11, 0x04, 0xD0, 0x00, 0x00 }
+
+static void make_lobs(alo_tds_writer *writer) {
+  const alo_tds_out_column columns[] = {
+      {{.token = ALO_TDS_TEXT, .size = INT32_MAX, .collation = JAPANESE}, 1, TEXT("t")},
+      {{.token = ALO_TDS_NTEXT, .size = INT32_MAX - 1, .collation = LATIN}, 1, TEXT("n")},
+      {{.token = ALO_TDS_IMAGE, .size = INT32_MAX}, 1, TEXT("i")}};
+  const alo_tds_out_origin origins[] = {
+      {.table = TEXT("dbo.old")}, {.table = TEXT("dbo.old")}, {.table = {"", 0}}};
+  alo_tds_put_colmetadata_from(writer, columns, origins, 3);
+  for (size_t row = 0; row < 3; row++) {
+    alo_tds_put_row(writer);
+    alo_tds_put_text(writer, &columns[0].type,
+                     row ? TEXT("") : TEXT("a\xE3\x83\x86\xE3\x82\xB9\xE3\x83\x88 \xC3\xA9"));
+    if (row == 2) {
+      alo_tds_put_null(writer, &columns[1].type);
+      alo_tds_put_null(writer, &columns[2].type);
+    } else {
+      alo_tds_put_text(writer, &columns[1].type, row ? TEXT("") : TEXT("\xF0\x9F\x98\x80"));
+      alo_tds_put_bytes(writer, &columns[2].type, (aloft_bytes){"\0\xFF", row ? 0 : 2});
+    }
+  }
+  put_done(writer, ALO_TDS_DONE_COUNT, 0xC1, 3);
+}
+
+static const alo_tds_type variant = {.token = ALO_TDS_SSVARIANT, .size = 8009};
+
+static void put_variant_row(alo_tds_writer *writer, const alo_tds_type *base) {
+  alo_tds_put_row(writer);
+  if (!base) {
+    alo_tds_put_null(writer, &variant);
+    return;
+  }
+  const aloft_text text = TEXT("na\xC3\xAFve \xE2\x82\xAC"); /* as put_any has it */
+  size_t size = alo_tds_type_charset(base) == ALO_TDS_CHARSET_NONE
+                    ? 3
+                    : alo_tds_text_size(writer, base, text);
+  alo_tds_put_variant(writer, base, size);
+  put_any(writer, base);
+}
+
+static void make_variants(alo_tds_writer *writer) {
+  const alo_tds_out_column columns[] = {{variant, 1, TEXT("v")}};
+  size_t rows = 1;
+  alo_tds_put_colmetadata(writer, columns, 1);
+  put_variant_row(writer, NULL);
+  for (size_t at = 0; at < ALL_TYPES; at++) {
+    if (alo_tds_variant_properties(all_types[at].token) >= 0 &&
+        !alo_tds_type_is_plp(&all_types[at])) {
+      put_variant_row(writer, &all_types[at]);
+      rows++;
+    }
+  }
+  alo_tds_put_row(writer); /* of a base type that there is not */
+  alo_tds_put(writer, "\3\0\0\0\x55\0\1", 7);
+  put_done(writer, ALO_TDS_DONE_COUNT, 0xC1, rows + 1);
+}
+
+static void make_special(alo_tds_writer *writer) {
+  const alo_tds_out_column columns[] = {
+      {{.token = ALO_TDS_UDT, .size = ALO_TDS_MAX_SIZE}, 1, TEXT("u")},
+      {{.token = ALO_TDS_JSON, .size = ALO_TDS_MAX_SIZE}, 1, TEXT("j")},
+      {{.token = ALO_TDS_BIGBINARY, .size = 8}, 0, TEXT("r")},
+      {{.token = ALO_TDS_BIGVARCHAR, .size = ALO_TDS_MAX_SIZE, .collation = JAPANESE},
+       1,
+       TEXT("k")}};
+  const alo_tds_out_origin origins[] = {{.udt = TEXT("shop.dbo.P\xC3\xB8int")},
+                                        {.table = {"", 0}},
+                                        {.user_type = 80},
+                                        {.table = {"", 0}}};
+  alo_tds_put_colmetadata_from(writer, columns, origins, 4);
+  alo_tds_put_row(writer);
+  alo_tds_put_bytes(writer, &columns[0].type, (aloft_bytes){"\1\2\3", 3});
+  alo_tds_put_text(writer, &columns[1].type, TEXT("{\"a\":\"\xF0\x9F\x98\x80\"}"));
+  alo_tds_put_bytes(writer, &columns[2].type, (aloft_bytes){"\0\0\0\0\0\0\7\xD1", 8});
+  alo_tds_put_text(writer, &columns[3].type, TEXT("\xE3\x83\x86x\xEF\xBD\xB1"));
+  alo_tds_put_row(writer);
+  alo_tds_put_null(writer, &columns[0].type);
+  alo_tds_put_null(writer, &columns[1].type);
+  alo_tds_put_bytes(writer, &columns[2].type, (aloft_bytes){"\0\0\0\0\0\0\7\xD2", 8});
+  alo_tds_put_null(writer, &columns[3].type);
+  put_done(writer, ALO_TDS_DONE_COUNT, 0xC1, 2);
+}
+
+static void make_browse(alo_tds_writer *writer) {
+  const alo_tds_out_column columns[] = {{type_int4, 0x10, TEXT("id")},
+                                        {type_nvarchar, 1, TEXT("title")},
+                                        {type_int4, 0, TEXT("twice")},
+                                        {type_int4, 0, TEXT("line")}};
+  const aloft_text tables[] = {TEXT("shop.dbo.orders"), TEXT("lines")};
+  const alo_tds_out_colinfo info[] = {
+      {1, 1, ALO_TDS_COLINFO_KEY, {"", 0}},
+      {2, 1, 0, TEXT("na\xC3\xAFve")},
+      {3, 0, ALO_TDS_COLINFO_EXPRESSION, {"", 0}},
+      {4, 2, ALO_TDS_COLINFO_KEY | ALO_TDS_COLINFO_HIDDEN, {"", 0}}};
+  alo_tds_put_colmetadata(writer, columns, 4);
+  alo_tds_put_tabname(writer, tables, 2);
+  alo_tds_put_colinfo(writer, info, 4);
+  alo_tds_put_order(writer, (const uint16_t[]){1}, 1);
+  alo_tds_put_row(writer);
+  alo_tds_put_int64(writer, &type_int4, 1);
+  alo_tds_put_text(writer, &type_nvarchar, TEXT("first"));
+  alo_tds_put_int64(writer, &type_int4, 2);
+  alo_tds_put_int64(writer, &type_int4, 3);
+  put_done(writer, ALO_TDS_DONE_COUNT, 0xC1, 1);
+}
+
+static alo_page_store store;
+
 static const struct {
   const char *name;
   void (*make)(alo_tds_writer *writer);
   uint32_t packet_size;
-} answers[] = {{"fortunes", make_fortunes, 4096},   {"all_types", make_all_types, 512},
-               {"nulls", make_nulls, 512},          {"two_results", make_two_results, 4096},
-               {"error", make_error, 4096},         {"print", make_print, 512},
-               {"procedure", make_procedure, 4096}, {"login", make_login, 512}};
+} answers[] = {{"fortunes", make_fortunes, 4096},
+               {"all_types", make_all_types, 512},
+               {"nulls", make_nulls, 512},
+               {"two_results", make_two_results, 4096},
+               {"error", make_error, 4096},
+               {"print", make_print, 512},
+               {"procedure", make_procedure, 4096},
+               {"login", make_login, 512},
+               {"lobs", make_lobs, 512},
+               {"variants", make_variants, 512},
+               {"special", make_special, 4096},
+               {"browse", make_browse, 512}};
 
 /* ---- files ---- */
 
@@ -299,6 +421,7 @@ static void save(const char *name, const char *suffix, const void *data, size_t 
 static void record(const char *name, aloft_bytes stream) {
   tds_transcript got;
   tds_transcript_init(&got, stream.size);
+  got.pages = &store.pages;
   tds_cuts_read(&got, stream, stream.size, stream.size);
   save(name, "tds", stream.data, stream.size);
   save(name, "txt", got.text, got.size);
@@ -312,6 +435,7 @@ static void check(const char *name, aloft_bytes made) {
   load(name, "txt", says);
   tds_transcript whole;
   tds_transcript_init(&whole, size);
+  whole.pages = &store.pages;
   tds_cuts_read(&whole, (aloft_bytes){bytes, size}, size, size);
   assert_string_equal(whole.text, says);
   assert_true(size < 4096);
@@ -326,6 +450,7 @@ static void test_answers(void **state) {
   for (size_t at = 0; at < sizeof answers / sizeof *answers; at++) {
     tds_output output;
     tds_output_init(&output, answers[at].packet_size, FILE_MAX);
+    output.writer.pages = &store.pages;
     alo_tds_message_begin(&output.writer, ALO_TDS_REPLY, 0);
     answers[at].make(&output.writer);
     assert_int_equal(alo_tds_message_end(&output.writer), ALOFT_OK);
@@ -339,5 +464,8 @@ static void test_answers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  alo_page_store_init(&store, &alo_heap_default);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  alo_page_store_fini(&store);
+  return failed;
 }

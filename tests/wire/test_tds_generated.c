@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "code_pages.h"
 #include "heap.h"
 #include "number.h"
 #include "tds_message.h"
@@ -69,7 +70,15 @@ static const uint8_t tokens[] = {ALO_TDS_BIT,
                                  ALO_TDS_NCHAR,
                                  ALO_TDS_BIGVARBINARY,
                                  ALO_TDS_BIGBINARY,
-                                 ALO_TDS_XML};
+                                 ALO_TDS_XML,
+                                 ALO_TDS_JSON,
+                                 ALO_TDS_UDT,
+                                 ALO_TDS_TEXT,
+                                 ALO_TDS_NTEXT,
+                                 ALO_TDS_IMAGE,
+                                 ALO_TDS_SSVARIANT};
+
+static alo_page_store store;
 
 static uint32_t time_size(uint8_t scale) {
   return scale <= 2 ? 3 : scale <= 4 ? 4 : 5;
@@ -78,8 +87,10 @@ static uint32_t time_size(uint8_t scale) {
 static void random_collation(alo_tds_type *type) {
   static const uint8_t collations[][5] = {{0x09, 0x04, 0xD0, 0x00, 0x34},
                                           {0x09, 0x04, 0xD0, 0x04, 0x00},
-                                          {0x07, 0x04, 0xD0, 0x00, 0x00}};
-  memcpy(type->collation, collations[below(3)], 5);
+                                          {0x07, 0x04, 0xD0, 0x00, 0x00},
+                                          {0x19, 0x04, 0xD0, 0x00, 0x00},
+                                          {0x11, 0x04, 0xD0, 0x00, 0x00}};
+  memcpy(type->collation, collations[below(5)], 5);
 }
 
 static alo_tds_type random_type(void) {
@@ -114,7 +125,18 @@ static alo_tds_type random_type(void) {
                                                                             : 5);
     break;
   case ALO_TDS_XML:
+  case ALO_TDS_JSON:
+  case ALO_TDS_UDT:
     type.size = ALO_TDS_MAX_SIZE;
+    break;
+  case ALO_TDS_SSVARIANT:
+    type.size = 8009;
+    break;
+  case ALO_TDS_TEXT:
+  case ALO_TDS_NTEXT:
+  case ALO_TDS_IMAGE:
+    type.size = INT32_MAX - 1;
+    random_collation(&type);
     break;
   case ALO_TDS_NVARCHAR:
   case ALO_TDS_BIGVARCHAR:
@@ -139,7 +161,14 @@ static alo_tds_type random_type(void) {
 typedef struct generator {
   alo_tds_writer *writer;
   tds_transcript *expected;
+  bool in_variant; /* the value's size has to be told before it */
 } generator;
+
+static void begin_sized(const generator *made, const alo_tds_type *type, size_t size) {
+  if (made->in_variant) {
+    alo_tds_put_variant(made->writer, type, size);
+  }
+}
 
 static void say_bytes(generator *made, const void *text, size_t size) {
   tds_transcript_add(made->expected, text, size);
@@ -260,6 +289,7 @@ static void put_uuid(generator *made, const alo_tds_type *type) {
 static void put_bytes(generator *made, const alo_tds_type *type) {
   static uint8_t bytes[TEXT_MAX];
   size_t size = some(TEXT_MAX);
+  begin_sized(made, type, size);
   alo_tds_put_bytes(made->writer, type, (aloft_bytes){bytes, size});
   say(made, "0x");
   for (size_t at = 0; at < size; at++) {
@@ -271,13 +301,18 @@ static void put_bytes(generator *made, const alo_tds_type *type) {
 }
 
 /* Characters that the charset has; no line ends, so that transcripts stay readable. */
-static uint32_t random_character(alo_tds_charset charset) {
+static uint32_t random_character(const alo_tds_type *type) {
+  alo_tds_charset charset = alo_tds_type_charset(type);
   static const uint32_t latin[] = {0xE9, 0xFF, 0x20AC, 0x2014, 0x178, 0xA0};
   if (below(4)) {
     return (uint32_t)(' ' + below(95));
   }
   if (charset == ALO_TDS_CHARSET_1252) {
     return latin[below(6)];
+  }
+  if (charset == ALO_TDS_CHARSET_OTHER) {
+    return alo_tds_code_page(type->collation) == 1251 ? (uint32_t)(0x410 + below(64))
+                                                      : (uint32_t)(0x3041 + below(83));
   }
   switch (below(3)) {
   case 0:
@@ -291,16 +326,19 @@ static uint32_t random_character(alo_tds_charset charset) {
 
 static void put_text(generator *made, const alo_tds_type *type) {
   static char text[TEXT_MAX * 4];
-  alo_tds_charset charset = alo_tds_type_charset(type);
-  bool max = alo_tds_type_is_plp(type);
+  alo_tds_form form = alo_tds_type_form(type);
+  bool max = form == ALO_TDS_FORM_PLP || form == ALO_TDS_FORM_LOB;
   size_t count = some(max ? TEXT_MAX : 1500);
   size_t size = 0;
   for (size_t at = 0; at < count; at++) {
-    size += alo_utf8_put(random_character(charset), text + size);
+    size += alo_utf8_put(random_character(type), text + size);
   }
+  begin_sized(made, type, alo_tds_text_size(made->writer, type, (aloft_text){text, size}));
   alo_tds_put_text(made->writer, type, (aloft_text){text, size});
   say_bytes(made, text, size);
 }
+
+static void put_variant(generator *made);
 
 static void put_value(generator *made, const alo_tds_type *type) {
   switch (alo_tds_type_public(type)) {
@@ -338,7 +376,12 @@ static void put_value(generator *made, const alo_tds_type *type) {
     return;
   case ALOFT_TDS_BINARY:
   case ALOFT_TDS_VARBINARY:
+  case ALOFT_TDS_IMAGE:
+  case ALOFT_TDS_UDT:
     put_bytes(made, type);
+    return;
+  case ALOFT_TDS_VARIANT:
+    put_variant(made);
     return;
   case ALOFT_TDS_DATE:
   case ALOFT_TDS_TIME:
@@ -349,6 +392,23 @@ static void put_value(generator *made, const alo_tds_type *type) {
   default:
     put_text(made, type);
   }
+}
+
+static bool has_size(const alo_tds_type *base) {
+  return alo_tds_type_form(base) == ALO_TDS_FORM_SHORT;
+}
+
+static void put_variant(generator *made) {
+  alo_tds_type base = random_type();
+  while (alo_tds_variant_properties(base.token) < 0 || alo_tds_type_is_plp(&base)) {
+    base = random_type();
+  }
+  if (!has_size(&base)) {
+    alo_tds_put_variant(made->writer, &base, 0);
+  }
+  made->in_variant = has_size(&base);
+  put_value(made, &base);
+  made->in_variant = false;
 }
 
 /* ---- answers ---- */
@@ -382,6 +442,7 @@ static void put_row(generator *made, const alo_tds_out_column *columns, size_t c
 
 static void put_result(generator *made) {
   alo_tds_out_column columns[COLUMNS_MAX];
+  alo_tds_out_origin origins[COLUMNS_MAX];
   static char names[COLUMNS_MAX][16];
   size_t count = 1 + below(COLUMNS_MAX);
   say(made, "columns");
@@ -395,9 +456,12 @@ static void put_result(generator *made) {
     say(made, names[at]);
     say(made, " ");
     say(made, alo_tds_type_name(&columns[at].type));
+    origins[at] = (alo_tds_out_origin){.table = ALOFT_TEXT("s.t"), .udt = ALOFT_TEXT("d.s.u")};
+    say(made, columns[at].type.token == ALO_TDS_UDT ? " udt=d.s.u" : "");
+    say(made, alo_tds_type_form(&columns[at].type) == ALO_TDS_FORM_LOB ? " table=s.t" : "");
   }
   say(made, "\n");
-  alo_tds_put_colmetadata(made->writer, columns, count);
+  alo_tds_put_colmetadata_from(made->writer, columns, origins, count);
   for (size_t rows = below(ROWS_MAX); rows; rows--) {
     put_row(made, columns, count);
   }
@@ -405,7 +469,8 @@ static void put_result(generator *made) {
 
 static void put_return_value(generator *made) {
   alo_tds_type type = random_type();
-  while (alo_tds_type_form(&type) == ALO_TDS_FORM_FIXED) {
+  while (alo_tds_type_form(&type) == ALO_TDS_FORM_FIXED || type.token == ALO_TDS_UDT ||
+         alo_tds_type_form(&type) == ALO_TDS_FORM_LOB) {
     type = random_type();
   }
   alo_tds_put_return_value(made->writer, 1, ALOFT_TEXT("@p"), &type);
@@ -467,7 +532,9 @@ static void read_back(const char *expected, aloft_bytes stream, uint64_t seed) {
   alo_tds_reader *reader = alo_tds_reader_open(&alo_heap_default, NULL);
   size_t most = below(3) ? 1 + some(200) : 1 + below(stream.size);
   assert_non_null(reader);
+  alo_tds_reader_use_pages(reader, &store.pages);
   tds_transcript_init(&got, stream.size);
+  got.pages = &store.pages;
   for (size_t at = 0, size; at < stream.size; at += size) {
     size = 1 + below(most);
     size = size < stream.size - at ? size : stream.size - at;
@@ -492,7 +559,8 @@ static void run_seed(uint64_t seed) {
   random_state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1;
   tds_output_init(&output, (uint32_t)(512 + below(below(2) ? 100 : 8000)), OUTPUT_MAX);
   tds_transcript_init(&expected, 0);
-  generator made = {&output.writer, &expected};
+  generator made = {&output.writer, &expected, false};
+  output.writer.pages = &store.pages;
   alo_tds_message_begin(&output.writer, ALO_TDS_REPLY, 0);
   put_answer(&made);
   aloft_status status = alo_tds_message_end(&output.writer);
@@ -523,5 +591,8 @@ static void test_streams(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_streams)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  alo_page_store_init(&store, &alo_heap_default);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  alo_page_store_fini(&store);
+  return failed;
 }

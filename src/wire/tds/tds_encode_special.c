@@ -129,5 +129,5 @@ void alo_tds_put_variant(alo_tds_writer *writer, const alo_tds_type *base, size_
   alo_tds_put_u8(writer, base->token);
   alo_tds_put_u8(writer, (uint8_t)properties);
   put_properties(writer, base);
-  writer->bare = true;
+  writer->bare = alo_tds_type_form(base) != ALO_TDS_FORM_FIXED;
 }
