@@ -274,19 +274,22 @@ ALOFT_API size_t aloft_tds_output(const aloft_tds_query *query);
 ALOFT_API size_t aloft_tds_column_count(const aloft_tds_query *query);
 ALOFT_API const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_t column);
 
-/* The type of a value of the current row: a sql_variant's own one, else the column's. */
+/* The type of a value of the current row: a sql_variant's own one, else the column's.
+ * ALOFT_TDS_UNKNOWN: a sql_variant of a type that Aloft does not know, or there is no value. */
 ALOFT_API aloft_tds_type aloft_tds_value_type(aloft_tds_query *query, size_t column);
 
 /* Whether a value can be had, which fails nothing: ALOFT_OK (also for NULL); ALOFT_TOO_LARGE (over
- * value_max); ALOFT_WRONG_TYPE (a sql_variant of a type that Aloft does not know; with
- * `strict_text` text that is not well-formed; a column that is read in pieces, or has not come);
- * ALOFT_WRONG_STATE: there is no row, or no such column. */
+ * value_max); ALOFT_WRONG_TYPE (a sql_variant of a type that Aloft does not know; a date that there
+ * is not; with `strict_text` text that is not well-formed; text in a code page that the system
+ * lacks; a column that is read in pieces, or has not come); ALOFT_NO_MEMORY; ALOFT_WRONG_STATE:
+ * there is no row, or no such column. */
 ALOFT_API aloft_status aloft_tds_check(aloft_tds_query *query, size_t column);
 
 /* Values of the current row, in any order, decoded when asked. An accessor of the wrong type, for
  * NULL where a number is wanted, or for a value that cannot be had (over value_max) returns 0 and
  * fails the query: the next step gives ALOFT_WRONG_TYPE or ALOFT_TOO_LARGE with the column's name
- * in the error, and the connection stays usable. */
+ * in the error, its type and what to call instead; the connection stays usable. A sql_variant is
+ * read as the type in it. */
 ALOFT_API bool aloft_tds_is_null(aloft_tds_query *query, size_t column);
 ALOFT_API bool aloft_tds_bit(aloft_tds_query *query, size_t column);
 ALOFT_API int32_t aloft_tds_int32(aloft_tds_query *query, size_t column); /* bit to int */
