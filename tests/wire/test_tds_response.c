@@ -5,6 +5,8 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "code_pages.h"
+#include "heap.h"
 #include "tds_response.h"
 
 static tds_output output;
@@ -478,6 +480,102 @@ static void test_long_text_in_a_code_page(void **state) {
   }
 }
 
+static alo_page_store store;
+
+/* By the page that is given; without it only ASCII. */
+static void test_text_in_code_pages(void **state) {
+  (void)state;
+  static const uint8_t collations[][5] = {{0x19, 4, 0xD0, 0, 0}, {0x11, 4, 0xD0, 0, 0}};
+  alo_tds_type russian = {.token = ALO_TDS_BIGVARCHAR, .size = 10};
+  alo_tds_type japanese = {.token = ALO_TDS_BIGVARCHAR, .size = ALO_TDS_MAX_SIZE};
+  memcpy(russian.collation, collations[0], 5);
+  memcpy(japanese.collation, collations[1], 5);
+  alo_tds_put_text(&output.writer, &russian, ALOFT_TEXT("При"));
+  CHECK_BYTES("\x03\0???");
+  alo_page_store_init(&store, &alo_heap_default);
+  output.writer.pages = &store.pages;
+  alo_tds_put_text(&output.writer, &russian, ALOFT_TEXT("Приé😀"));
+  CHECK_BYTES("\x06\0\xCF\xF0\xE8???");
+  alo_tds_put_text(&output.writer, &japanese, ALOFT_TEXT("aテｱé😀"));
+  CHECK_BYTES("\x07\0\0\0\0\0\0\0\x07\0\0\0a\x83\x65\xB1???\0\0\0\0");
+  assert_int_equal(alo_tds_text_size(&output.writer, &japanese, ALOFT_TEXT("aテｱé😀")), 7);
+  alo_tds_put_text(&output.writer, &russian, ALOFT_TEXT("ПриПриПриПр"));
+  assert_int_equal(alo_tds_message_end(&output.writer), ALOFT_ARGUMENT);
+  alo_tds_message_begin(&output.writer, ALO_TDS_REPLY, 0);
+  output.writer.pages = NULL;
+  alo_page_store_fini(&store);
+}
+
+/* A pointer before the value in an answer, none in a request; so with NULL. */
+static void test_bytes_of_lobs(void **state) {
+  (void)state;
+  alo_tds_type text = {.token = ALO_TDS_TEXT, .size = 100, .collation = LATIN};
+  alo_tds_type image = {.token = ALO_TDS_IMAGE, .size = 100};
+  alo_tds_put_type(&output.writer, &text);
+  CHECK_BYTES("\x23\x64\0\0\0\x09\x04\xD0\0\x34");
+  alo_tds_put_text(&output.writer, &text, ALOFT_TEXT("é"));
+  CHECK_BYTES("\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\xE9");
+  alo_tds_put_null(&output.writer, &text);
+  CHECK_BYTES("\0");
+  assert_int_equal(alo_tds_message_end(&output.writer), ALOFT_OK);
+  alo_tds_message_begin(&output.writer, ALO_TDS_RPC, 0);
+  alo_tds_put_type(&output.writer, &image);
+  alo_tds_put_bytes(&output.writer, &image, (aloft_bytes){"ab", 2});
+  alo_tds_put_null(&output.writer, &image);
+  CHECK_BYTES("\x22\x64\0\0\0\x02\0\0\0ab\xFF\xFF\xFF\xFF");
+}
+
+/* With size and assembly in an answer, without in a request. */
+static void test_bytes_of_udts(void **state) {
+  (void)state;
+  alo_tds_type udt = {.token = ALO_TDS_UDT, .size = 900};
+  alo_tds_put_udt_type(&output.writer, &udt, ALOFT_TEXT("d.s.t"));
+  CHECK_BYTES("\xF0\x84\x03\x01\x64\0\x01s\0\x01t\0\0\0");
+  assert_int_equal(alo_tds_message_end(&output.writer), ALOFT_OK);
+  alo_tds_message_begin(&output.writer, ALO_TDS_RPC, 0);
+  alo_tds_put_udt_type(&output.writer, &udt, ALOFT_TEXT("s.t"));
+  alo_tds_put_udt_type(&output.writer, &udt, ALOFT_TEXT("t"));
+  alo_tds_put_bytes(&output.writer, &udt, (aloft_bytes){"x", 1});
+  alo_tds_put_null(&output.writer, &udt);
+  CHECK_BYTES("\xF0\0\x01s\0\x01t\0\xF0\0\0\x01t\0"
+              "\x01\0\0\0\0\0\0\0\x01\0\0\0x\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF");
+}
+
+static void test_bytes_of_variants(void **state) {
+  (void)state;
+  alo_tds_type variant = {.token = ALO_TDS_SSVARIANT, .size = 8009};
+  alo_tds_type integer = {.token = ALO_TDS_INT4}, nullable = {.token = ALO_TDS_INTN, .size = 1};
+  alo_tds_type text = {.token = ALO_TDS_NVARCHAR, .size = 20, .collation = LATIN};
+  alo_tds_type exact = {.token = ALO_TDS_NUMERICN, .precision = 5, .scale = 2};
+  alo_tds_put_type(&output.writer, &variant);
+  CHECK_BYTES("\x62\x49\x1F\0\0");
+  alo_tds_put_null(&output.writer, &variant);
+  CHECK_BYTES("\0\0\0\0");
+  alo_tds_put_variant(&output.writer, &integer, 0);
+  alo_tds_put_int64(&output.writer, &integer, 7);
+  alo_tds_put_int64(&output.writer, &nullable, 8); /* has its length again */
+  CHECK_BYTES("\x06\0\0\0\x38\0\x07\0\0\0\x01\x08");
+  alo_tds_put_variant(&output.writer, &text, 4);
+  alo_tds_put_text(&output.writer, &text, ALOFT_TEXT("ab"));
+  alo_tds_put_text(&output.writer, &text, ALOFT_TEXT("c"));
+  CHECK_BYTES("\x0D\0\0\0\xE7\x07\x09\x04\xD0\0\x34\x14\0"
+              "a\0b\0\x02\0c\0");
+  alo_tds_put_variant(&output.writer, &exact, 0);
+  alo_tds_put_decimal(&output.writer, &exact, &(aloft_tds_decimal){.low = 150, .scale = 2});
+  CHECK_BYTES("\x09\0\0\0\x6C\x02\x05\x02\x01\x96\0\0\0");
+}
+
+static void test_bytes_of_browse(void **state) {
+  (void)state;
+  const aloft_text tables[] = {ALOFT_TEXT("s.t"), {"", 0}};
+  const alo_tds_out_colinfo info[] = {{1, 1, ALO_TDS_COLINFO_KEY, ALOFT_TEXT("b")},
+                                      {2, 0, ALO_TDS_COLINFO_EXPRESSION, {"", 0}}};
+  alo_tds_put_tabname(&output.writer, tables, 2);
+  CHECK_BYTES("\xA4\x0A\0\x02\x01\0s\0\x01\0t\0\0");
+  alo_tds_put_colinfo(&output.writer, info, 2);
+  CHECK_BYTES("\xA5\x09\0\x01\x01\x28\x01\x62\0\x02\0\x04");
+}
+
 /* ---- refused ---- */
 
 static void check_refused(aloft_status expected) {
@@ -510,6 +608,29 @@ static void test_values_of_the_wrong_type(void **state) {
     alo_tds_put_type(&output.writer, &(alo_tds_type){.token = others[i]});
     check_refused(ALOFT_UNSUPPORTED);
   }
+}
+
+static void test_parts_that_are_refused(void **state) {
+  (void)state;
+  static char name[129];
+  alo_tds_type udt = {.token = ALO_TDS_UDT, .size = 8};
+  alo_tds_type max = {.token = ALO_TDS_NVARCHAR, .size = ALO_TDS_MAX_SIZE, .collation = LATIN};
+  alo_tds_type bytes = {.token = ALO_TDS_BIGVARBINARY, .size = 8000};
+  memset(name, 'n', sizeof name);
+  alo_tds_put_udt_type(&output.writer, &udt, ALOFT_TEXT("a.b.c.d"));
+  check_refused(ALOFT_ARGUMENT);
+  alo_tds_put_udt_type(&output.writer, &udt, (aloft_text){"", 0});
+  check_refused(ALOFT_ARGUMENT);
+  alo_tds_put_udt_type(&output.writer, &udt, (aloft_text){name, sizeof name});
+  check_refused(ALOFT_ARGUMENT);
+  alo_tds_put_variant(&output.writer, &max, 2);
+  check_refused(ALOFT_ARGUMENT);
+  alo_tds_put_variant(&output.writer, &udt, 2);
+  check_refused(ALOFT_ARGUMENT);
+  alo_tds_put_variant(&output.writer, &(alo_tds_type){.token = ALO_TDS_INTN, .size = 4}, 0);
+  check_refused(ALOFT_ARGUMENT);
+  alo_tds_put_variant(&output.writer, &bytes, 8001);
+  check_refused(ALOFT_ARGUMENT);
 }
 
 static void test_values_too_large_for_their_type(void **state) {
@@ -586,6 +707,12 @@ int main(void) {
       TEST(test_procedure_answer_through_the_reader),
       TEST(test_windows_1252),
       TEST(test_long_text_in_a_code_page),
+      TEST(test_text_in_code_pages),
+      TEST(test_bytes_of_lobs),
+      TEST(test_bytes_of_udts),
+      TEST(test_bytes_of_variants),
+      TEST(test_bytes_of_browse),
+      TEST(test_parts_that_are_refused),
       TEST(test_values_of_the_wrong_type),
       TEST(test_values_too_large_for_their_type),
       TEST(test_decimal_sizes),

@@ -924,6 +924,61 @@ static void test_steady(void **state) {
   harness_heap_check(&heap);
 }
 
+/* ---- any allocation may fail ---- */
+
+static void read_all(probe *p) {
+  aloft_tds_query *q = &p->query;
+  aloft_status step;
+  while ((step = aloft_tds_step(q)) == ALOFT_ROW || step == ALOFT_RESULT) {
+    for (size_t at = 0; at < aloft_tds_column_count(q); at++) {
+      (void)aloft_tds_get_column(q, at);
+      if (step == ALOFT_ROW) {
+        (void)aloft_tds_value_type(q, at);
+        (void)aloft_tds_check(q, at);
+        (void)aloft_tds_text(q, at);
+      }
+    }
+  }
+}
+
+static void use_all(const aloft_allocator *allocator, void *context) {
+  static void (*const answers[])(alo_tds_writer *) = {answer_one, answer_variant, answer_browse};
+  static const sample text = {
+      .type = {.token = ALO_TDS_BIGVARCHAR, .size = 0xFFFF, .collation = JAPANESE},
+      .put = "\xE3\x83\x86"};
+  static const sample in_it = {
+      .type = {.token = ALO_TDS_BIGVARCHAR, .size = 20, .collation = CYRILLIC}, .put = "\xD0\x9F"};
+  const alo_sim_faults faults = {0};
+  world w;
+  probe p;
+  (void)context;
+  world_open_with(&w, allocator, 1, &faults);
+  if (!w.loop)
+    return;
+  answering = &w;
+  sent = &text;
+  held = &in_it;
+  counted opening = counted_op();
+  aloft_status status = world_connect_op(&w, &opening);
+  for (unsigned at = 0; at < 3 && status == ALOFT_OK; at++) {
+    w.server.answer = answers[at];
+    probe_init(&p, &w, "own");
+    p.by_hand = true;
+    p.on_ready = read_all;
+    status = probe_start(&p);
+    for (unsigned turns_left = 40; turns_left && status == ALOFT_OK && !p.done; turns_left--)
+      aloft_loop_turn(w.loop, 0);
+    if (status == ALOFT_OK && !p.done)
+      break; /* the server had no memory to answer */
+  }
+  world_close(&w);
+}
+
+static void test_each_allocation_fails(void **state) {
+  (void)state;
+  assert_true(harness_each_allocation(use_all, NULL) > 8);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_type),
                                      cmocka_unit_test(test_every_variant),
@@ -935,6 +990,7 @@ int main(void) {
                                      cmocka_unit_test(test_check_of_too_large),
                                      cmocka_unit_test(test_columns),
                                      cmocka_unit_test(test_json_version),
-                                     cmocka_unit_test(test_steady)};
+                                     cmocka_unit_test(test_steady),
+                                     cmocka_unit_test(test_each_allocation_fails)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

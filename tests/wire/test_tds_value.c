@@ -378,6 +378,48 @@ static void test_charsets(void **state) {
   assert_int_equal(alo_tds_type_charset(&type), ALO_TDS_CHARSET_NONE);
 }
 
+static uint16_t page_of(uint32_t lcid, uint8_t sort) {
+  const uint8_t collation[5] = {(uint8_t)lcid, (uint8_t)(lcid >> 8),
+                                (uint8_t)(0xD0 | (lcid >> 16 & 15)), 0, sort};
+  return alo_tds_code_page(collation);
+}
+
+/* Windows collations by LCID, whose upper bits tell of the order only; SQL collations by sort id.
+ */
+static void test_code_pages(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t lcid;
+    uint16_t page;
+  } locales[] = {{0x0409, 1252}, {0x0809, 1252},  {0x10407, 1252}, {0x0411, 932},  {0x40411, 932},
+                 {0x0412, 949},  {0x0804, 936},   {0x20804, 936},  {0x1004, 936},  {0x0404, 950},
+                 {0x30404, 950}, {0x0C04, 950},   {0x1404, 950},   {0x041E, 874},  {0x0405, 1250},
+                 {0x040E, 1250}, {0x1040E, 1250}, {0x0418, 1250},  {0x041A, 1250}, {0x081A, 1250},
+                 {0x0C1A, 1251}, {0x141A, 1250},  {0x201A, 1251},  {0x0419, 1251}, {0x0422, 1251},
+                 {0x0402, 1251}, {0x0408, 1253},  {0x041F, 1254},  {0x042C, 1254}, {0x082C, 1251},
+                 {0x0443, 1254}, {0x0843, 1251},  {0x040D, 1255},  {0x0401, 1256}, {0x0420, 1256},
+                 {0x0429, 1256}, {0x0425, 1257},  {0x0427, 1257},  {0x042A, 1258}, {0x0439, 0},
+                 {0x0000, 0},    {0x03FF, 0}};
+  static const struct {
+    uint8_t first, last;
+    uint16_t page;
+  } sorts[] = {{30, 34, 437},    {40, 44, 850},    {49, 49, 850},    {50, 54, 1252},
+               {55, 61, 850},    {71, 75, 1252},   {80, 98, 1250},   {104, 108, 1251},
+               {112, 114, 1253}, {120, 122, 1253}, {124, 124, 1253}, {128, 130, 1254},
+               {136, 138, 1255}, {144, 146, 1256}, {152, 160, 1257}, {183, 186, 1252},
+               {192, 193, 932},  {198, 199, 936},  {204, 206, 874},  {210, 217, 1252},
+               {1, 29, 0},       {218, 255, 0}};
+  for (size_t at = 0; at < sizeof locales / sizeof *locales; at++) {
+    assert_int_equal(page_of(locales[at].lcid, 0), locales[at].page);
+  }
+  for (size_t at = 0; at < sizeof sorts / sizeof *sorts; at++) {
+    for (unsigned sort = sorts[at].first; sort <= sorts[at].last; sort++) {
+      assert_int_equal(page_of(0x0411, (uint8_t)sort), sorts[at].page); /* the sort id wins */
+    }
+  }
+  assert_int_equal(alo_tds_code_page((const uint8_t[5]){0x11, 4, 0xD0, 4, 0}), 65001);
+}
+
 static void test_variant(void **state) {
   (void)state;
   const alo_tds_type *type = TYPE(.token = ALO_TDS_SSVARIANT, .size = 8009);
@@ -492,7 +534,8 @@ int main(void) {
       cmocka_unit_test(test_every_day),      cmocka_unit_test(test_time_scales),
       cmocka_unit_test(test_datetime),       cmocka_unit_test(test_offset),
       cmocka_unit_test(test_uuid),           cmocka_unit_test(test_characters),
-      cmocka_unit_test(test_charsets),       cmocka_unit_test(test_variant),
-      cmocka_unit_test(test_total),          cmocka_unit_test(test_names)};
+      cmocka_unit_test(test_charsets),       cmocka_unit_test(test_code_pages),
+      cmocka_unit_test(test_variant),        cmocka_unit_test(test_total),
+      cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
