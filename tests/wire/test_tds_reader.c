@@ -506,6 +506,11 @@ static void test_browse(void **state) {
   says("columns a int|b int|c int\ntold a 4000|b 0020|c 2000 base=base\nend\n");
   BEGIN(0xA5, 3, 0, 7, 7, 0); /* of no columns */
   says("end\n");
+  made.size = 0; /* each result set has its own */
+  PUT_COLUMN(0x38), PUT(0xA5, 3, 0, 1, 0, 0x08), put_done();
+  PUT_COLUMN(0x38), PUT(0xA5, 3, 0, 1, 0, 0x10), put_done();
+  says("columns c int\ntold c 4000\ndone FD 0000 0 0\n"
+       "columns c int\ntold c 2000\ndone FD 0000 0 0\nend\n");
 }
 
 /* The number of a column has one byte: behind 255 it is 0. */

@@ -745,6 +745,22 @@ static void look_at_bad(probe *p) {
   }
 }
 
+/* What is not known is of no type, so that none can be named. */
+static void test_unknown_asked_wrongly(void **state) {
+  (void)state;
+  world w;
+  probe p;
+  open_world(&w, false);
+  w.server.answer = answer_bad;
+  spoilt = &bad[0];
+  for (size_t ask = 0; ask < sizeof askings / sizeof *askings; ask++) {
+    tried = &askings[ask];
+    run(&w, &p, ask_wrongly);
+    assert_string_equal(p.error_text, bad[0].wrong);
+  }
+  world_close(&w);
+}
+
 static void check_bad(bool strict) {
   world w;
   probe p;
@@ -987,6 +1003,7 @@ int main(void) {
                                      cmocka_unit_test(test_null_where_a_number_is_wanted),
                                      cmocka_unit_test(test_too_large_for_32_bits),
                                      cmocka_unit_test(test_bad_values),
+                                     cmocka_unit_test(test_unknown_asked_wrongly),
                                      cmocka_unit_test(test_check_of_too_large),
                                      cmocka_unit_test(test_columns),
                                      cmocka_unit_test(test_json_version),
