@@ -34,6 +34,7 @@ static const type_width type_widths[] = {
     [ALOFT_TDS_DATETIME2] = {27, true},
     [ALOFT_TDS_DATETIMEOFFSET] = {34, true},
     [ALOFT_TDS_UDT] = {0, false},
+    [ALOFT_TDS_ROWVERSION] = {18, false},
 };
 
 static size_t sized_width(const aloft_tds_column *column) {
