@@ -47,8 +47,10 @@ typedef struct alo_tds_text_rules {
 const char *alo_tds_value_text_by(const alo_tds_text_rules *rules, const alo_tds_type *type,
                                   const uint8_t *data, size_t size, char *out, size_t *text_size);
 /* The same without rules. */
-const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
-                               char *out, size_t *text_size);
+static inline const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data,
+                                             size_t size, char *out, size_t *text_size) {
+  return alo_tds_value_text_by(NULL, type, data, size, out, text_size);
+}
 extern const char alo_tds_ill_formed[], alo_tds_no_memory[];
 
 /* The parts, for whoever has a native value. Each returns the size written. Total: a scale above 38

@@ -94,8 +94,3 @@ const char *alo_tds_value_text_by(const alo_tds_text_rules *rules, const alo_tds
   }
   return put_any(rules, type, data, size, out, text_size);
 }
-
-const char *alo_tds_value_text(const alo_tds_type *type, const uint8_t *data, size_t size,
-                               char *out, size_t *text_size) {
-  return alo_tds_value_text_by(NULL, type, data, size, out, text_size);
-}
