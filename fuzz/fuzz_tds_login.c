@@ -60,6 +60,7 @@ static void check_same(const alo_tds_login *first, const alo_tds_login *again) {
   CHECK(first->client_pid == again->client_pid && first->lcid == again->lcid);
   CHECK(first->type_flags == again->type_flags);
   CHECK(first->utf8_feature == again->utf8_feature);
+  CHECK(first->json_feature == again->json_feature);
 }
 
 static void check_login(aloft_bytes payload) {

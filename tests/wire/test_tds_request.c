@@ -142,6 +142,7 @@ static const alo_tds_login full_login = {
     .new_password = {"new", 3},
     .attach_file = {"c:\\x.mdf", 8},
     .utf8_feature = true,
+    .json_feature = 1,
 };
 
 static guard_buffer login_payload(const alo_tds_login *login) {
@@ -187,6 +188,7 @@ static void test_login_with_everything(void **state) {
   assert_int_equal(got.type_flags, 0x20);
   assert_int_equal(got.option_flags3, 0x11);
   assert_true(got.utf8_feature);
+  assert_int_equal(got.json_feature, 1);
   guard_give(&memory);
   guard_give(&payload);
 }
@@ -204,6 +206,7 @@ static void test_login_with_nothing(void **state) {
   assert_int_equal(got.option_flags3, 0);
   assert_int_equal(got.user.size, 0);
   assert_false(got.utf8_feature);
+  assert_int_equal(got.json_feature, 0);
   guard_give(&memory);
   guard_give(&payload);
 }
@@ -336,7 +339,7 @@ static void test_logins_that_are_not_supported(void **state) {
   check_unsupported(24, 0x01, "byte order");
   alo_tds_message_begin(&output.writer, ALO_TDS_LOGIN7, 0);
   guard_buffer payload = login_payload(&full_login);
-  size_t feature = payload.size - 6;
+  size_t feature = payload.size - 12; /* the first of two */
   guard_give(&payload);
   check_unsupported(feature, 0x02, "federated");
 }
