@@ -274,8 +274,9 @@ ALOFT_API size_t aloft_tds_output(const aloft_tds_query *query);
 ALOFT_API size_t aloft_tds_column_count(const aloft_tds_query *query);
 ALOFT_API const aloft_tds_column *aloft_tds_get_column(const aloft_tds_query *query, size_t column);
 
-/* The type of a value of the current row: a sql_variant's own one, else the column's.
- * ALOFT_TDS_UNKNOWN: a sql_variant of a type that Aloft does not know, or there is no value. */
+/* The type of a value of the current row: that in a sql_variant unless it is NULL, else the
+ * column's. ALOFT_TDS_UNKNOWN: a sql_variant of a type that Aloft does not know, or there is no
+ * such column. */
 ALOFT_API aloft_tds_type aloft_tds_value_type(aloft_tds_query *query, size_t column);
 
 /* Whether a value can be had, which fails nothing: ALOFT_OK (also for NULL); ALOFT_TOO_LARGE (over

@@ -9,6 +9,7 @@
 
 #include "code_pages.h"
 #include "harness_heap.h"
+#include "tds_value.h"
 #include "utf16.h"
 
 enum { TEXT_MAX = 256 };
@@ -140,6 +141,25 @@ static void test_round_trip(void **state) {
   }
 }
 
+/* The path of its own that Windows-1252 has says the same as the table that iconv makes. */
+static void test_1252_is_the_same(void **state) {
+  (void)state;
+  const alo_code_page *page = page_of(1252);
+  for (unsigned byte = 0; byte < 256; byte++) {
+    const uint8_t in = (uint8_t)byte;
+    char own[ALO_CODE_PAGE_ROOM(1)], made[ALO_CODE_PAGE_ROOM(1)];
+    uint8_t lead = 0;
+    size_t size = alo_tds_1252_to_utf8(&in, 1, own);
+    assert_int_equal(alo_code_page_to_utf8(page, &lead, &in, 1, true, made, NULL), size);
+    assert_memory_equal(made, own, size);
+  }
+  for (uint32_t character = 0; character < 0x11000; character++) {
+    uint8_t out[2] = {'?'};
+    (void)alo_code_page_put(page, character, out);
+    assert_int_equal(out[0] ? out[0] : '?', character ? alo_tds_1252_of(character) : '?');
+  }
+}
+
 static void test_unknown(void **state) {
   (void)state;
   const alo_code_page *page = NULL;
@@ -178,9 +198,10 @@ static int close_store(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_single),  cmocka_unit_test(test_accents),
-      cmocka_unit_test(test_double),  cmocka_unit_test(test_undefined),
-      cmocka_unit_test(test_encode),  cmocka_unit_test(test_round_trip),
-      cmocka_unit_test(test_unknown), cmocka_unit_test(test_no_memory)};
+      cmocka_unit_test(test_single),           cmocka_unit_test(test_accents),
+      cmocka_unit_test(test_double),           cmocka_unit_test(test_undefined),
+      cmocka_unit_test(test_encode),           cmocka_unit_test(test_round_trip),
+      cmocka_unit_test(test_1252_is_the_same), cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_no_memory)};
   return cmocka_run_group_tests(tests, open_store, close_store);
 }

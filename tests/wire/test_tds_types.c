@@ -476,6 +476,29 @@ static void look_at_natives(probe *p) {
   assert_int_equal(aloft_tds_step(q), ALOFT_DONE);
 }
 
+static void look_at_null_variant(probe *p) {
+  assert_int_equal(next_row(p), ALOFT_ROW);
+  assert_int_equal(aloft_tds_value_type(&p->query, 0), ALOFT_TDS_VARIANT);
+  assert_int_equal(aloft_tds_check(&p->query, 0), ALOFT_OK);
+  assert_true(aloft_tds_is_null(&p->query, 0));
+  assert_null(aloft_tds_text(&p->query, 0).data);
+  assert_null(aloft_tds_get_bytes(&p->query, 0).data);
+  assert_int_equal(aloft_tds_value_type(&p->query, 1), ALOFT_TDS_UNKNOWN);
+  assert_int_equal(aloft_tds_step(&p->query), ALOFT_DONE);
+}
+
+static void test_null_variant(void **state) {
+  (void)state;
+  static const sample null = {.type = {.token = ALO_TDS_SSVARIANT, .size = 8009}};
+  world w;
+  probe p;
+  open_world(&w, false);
+  sent = &null;
+  run(&w, &p, look_at_null_variant);
+  assert_int_equal(p.status, ALOFT_OK);
+  world_close(&w);
+}
+
 static void test_native_forms(void **state) {
   (void)state;
   world w;
@@ -998,6 +1021,7 @@ static void test_each_allocation_fails(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_type),
                                      cmocka_unit_test(test_every_variant),
+                                     cmocka_unit_test(test_null_variant),
                                      cmocka_unit_test(test_native_forms),
                                      cmocka_unit_test(test_wrong_accessor),
                                      cmocka_unit_test(test_null_where_a_number_is_wanted),
