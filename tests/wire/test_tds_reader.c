@@ -933,6 +933,16 @@ static void test_return_values(void **state) {
   PUT(0xFE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   says("value @b int|10\nvalue  nvarchar(max)|xy\nvalue @n varchar|<null>\n"
        "done FE 0000 0 0\nend\n");
+  BEGIN(0xAC, 0, 0);
+  put_name("@u");
+  PUT(1);
+  put_udt("shop", "dbo", "Point");
+  put_plp(2, 1, "\1\2", 2);
+  PUT(0xAC, 0, 0, 0, 1);
+  put_column_head(0xF4), put_plp(2, 2, "{}", 2);
+  PUT(0xAC, 0, 0, 0, 1);
+  put_column_head(0x62), PUT(0x49, 0x1F, 0, 0, 3, 0, 0, 0, 0x30, 0, 7);
+  says("value @u udt|0x0102\nvalue  json|{}\nvalue  sql_variant|7\nend\n");
   BEGIN(0xAC, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x26, 4, 3);
   says("broken 22 return value: a length that its type does not have\n");
   BEGIN(0xAC, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x99);

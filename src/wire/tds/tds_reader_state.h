@@ -1,5 +1,5 @@
 /* The inside of the reader: shared by tds_reader.c (dispatch), tds_tokens.c, tds_metadata.c,
- * tds_row.c and tds_large.c, seen by nobody else.
+ * tds_browse.c, tds_row.c and tds_large.c, seen by nobody else.
  *
  * Each state is one small function that reads one piece of the stream and says what comes next.
  * A piece of fixed size is had from alo_tds_piece, which gives it in place or, when a boundary
