@@ -13,6 +13,8 @@ enum {
   IS_RPC = 0x01,
   WANTS_READY = 0x02,  /* step has said PENDING since ready was called, or it never was */
   READY_QUEUED = 0x04, /* in the loop's queue */
+  IN_PIECES = 0x08,    /* large values */
+  WANTS_OUTPUT = 0x10, /* a parameter's value comes back */
 };
 
 /* ---- the end ---- */
@@ -124,6 +126,8 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->failed_query = false;
   tds->misuse.status = ALOFT_OK;
   tds->columns_shown = false;
+  tds->row_begun = tds->value_open = false;
+  alo_tds_reader_pieces(tds->reader, query->own.flags & IN_PIECES);
   alo_tds_surplus_note(tds);
   alo_stream_send(&tds->stream);
 }
@@ -177,6 +181,9 @@ static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
     return refuse(tds, query, ALOFT_ARGUMENT, "a query needs its sql");
   if (query->param_count > ALO_TDS_PARAMS_MAX || (query->param_count && !query->params))
     return refuse(tds, query, ALOFT_ARGUMENT, "a query has at most 2,100 parameters");
+  if (query->large != ALOFT_TDS_WHOLE && query->large != ALOFT_TDS_PIECES)
+    return refuse(tds, query, ALOFT_ARGUMENT,
+                  "large values are had as ALOFT_TDS_WHOLE or ALOFT_TDS_PIECES");
   if (tds->waiting_count >= tds->queries_max)
     return refuse(tds, query, ALOFT_TOO_MANY,
                   "as many queries wait on this connection as queries_max allows: wait for one to "
@@ -280,13 +287,29 @@ static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, size_t *
   return status;
 }
 
+static uint32_t flags_of(const aloft_tds_query *query) {
+  uint32_t flags = WANTS_READY;
+  if (query->param_count)
+    flags |= IS_RPC;
+  if (query->ready && query->large == ALOFT_TDS_PIECES)
+    flags |= IN_PIECES;
+  for (size_t at = 0; at < query->param_count; at++)
+    if (query->params[at].output)
+      flags |= WANTS_OUTPUT;
+  return flags;
+}
+
+bool alo_tds_query_wants_output(const aloft_tds_query *query) {
+  return (query->own.flags & WANTS_OUTPUT) != 0;
+}
+
 aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {
   aloft_status status = check(tds, query);
   if (status != ALOFT_OK)
     return status;
   size_t bad = 0;
   query->own.tds = tds;
-  query->own.flags = WANTS_READY | (query->param_count ? IS_RPC : 0u);
+  query->own.flags = flags_of(query);
   status =
       may_send(tds) && !tds->first ? start_now(tds, query, &bad) : start_later(tds, query, &bad);
   if (status != ALOFT_OK) {

@@ -18,18 +18,32 @@ static aloft_bytes unread(const aloft_tds *tds) {
   return (aloft_bytes){block->data + begin, block->end - begin};
 }
 
+/* False: more is needed, and has not come. */
+static bool go_on(aloft_tds *tds) {
+  let_go(tds);
+  return tds->stream.rx.size > 0;
+}
+
 alo_tds_event alo_tds_next(aloft_tds *tds) {
-  for (;;) {
+  alo_tds_event event;
+  do {
     aloft_bytes input = unread(tds);
     size_t before = input.size;
-    alo_tds_event event = alo_tds_reader_next(tds->reader, &input);
+    event = alo_tds_reader_next(tds->reader, &input);
     tds->passed += before - input.size;
-    if (event != ALO_TDS_NEED)
-      return event;
-    let_go(tds);
-    if (tds->stream.rx.size == 0)
-      return ALO_TDS_NEED;
-  }
+  } while (event == ALO_TDS_NEED && go_on(tds));
+  return event;
+}
+
+alo_tds_event alo_tds_read(aloft_tds *tds, aloft_bytes *piece) {
+  alo_tds_event event;
+  do {
+    aloft_bytes input = unread(tds);
+    size_t before = input.size;
+    event = alo_tds_reader_read(tds->reader, &input, piece);
+    tds->passed += before - input.size;
+  } while (event == ALO_TDS_NEED && go_on(tds));
+  return event;
 }
 
 bool alo_tds_answer_arrived(const aloft_tds *tds) {

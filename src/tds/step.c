@@ -11,9 +11,19 @@ static aloft_status read_metadata(aloft_tds *tds) {
   return ALOFT_RESULT;
 }
 
-static aloft_status read_row(aloft_tds *tds) {
+/* A row is shown once as such, and then as more of it. */
+static aloft_status read_row(aloft_tds *tds, bool open) {
+  aloft_status answer = tds->row_begun ? ALOFT_MORE : ALOFT_ROW;
   tds->in_row = true;
-  return ALOFT_ROW;
+  tds->row_begun = tds->value_open = open;
+  return answer;
+}
+
+static aloft_status read_output(aloft_tds *tds, const aloft_tds_query *query) {
+  if (!alo_tds_query_wants_output(query))
+    return READ_ON;
+  alo_tds_show_output(tds);
+  return ALOFT_OUTPUT;
 }
 
 static aloft_status fail_step(aloft_tds *tds, aloft_tds_query *query) {
@@ -29,17 +39,23 @@ static void note_undescribed(aloft_tds *tds) {
                         "the server ended a statement with an error that it did not describe");
 }
 
+static aloft_status count_rows(aloft_tds_query *query, uint64_t rows) {
+  uint64_t sum = query->rows_affected < 0 ? 0 : (uint64_t)query->rows_affected;
+  query->rows_affected = rows > (uint64_t)INT64_MAX - sum ? INT64_MAX : (int64_t)(sum + rows);
+  if (!query->counted)
+    return READ_ON;
+  query->counted(query, rows);
+  return alo_tds_flying(query) ? READ_ON : query->op.status; /* it may have been cancelled */
+}
+
 static aloft_status read_done(aloft_tds *tds, aloft_tds_query *query) {
   const alo_tds_done *done = alo_tds_reader_done(tds->reader);
   if (done->status & ALO_TDS_DONE_ATTN)
     return fail_step(tds, query);
   if (done->status & (ALO_TDS_DONE_ERROR | ALO_TDS_DONE_SRVERROR))
     note_undescribed(tds);
-  if (done->status & ALO_TDS_DONE_COUNT) {
-    uint64_t sum = query->rows_affected < 0 ? 0 : (uint64_t)query->rows_affected;
-    query->rows_affected =
-        done->rows > (uint64_t)INT64_MAX - sum ? INT64_MAX : (int64_t)(sum + done->rows);
-  }
+  if (done->status & ALO_TDS_DONE_COUNT)
+    return count_rows(query, done->rows);
   return READ_ON;
 }
 
@@ -85,8 +101,10 @@ static aloft_status read_event(aloft_tds *tds, aloft_tds_query *query) {
     return read_need(query);
   case ALO_TDS_METADATA:
     return read_metadata(tds);
+  case ALO_TDS_ROW_OPEN:
+    return read_row(tds, true);
   case ALO_TDS_ROW_READY:
-    return read_row(tds);
+    return read_row(tds, false);
   case ALO_TDS_DONE:
     return read_done(tds, query);
   case ALO_TDS_MESSAGE:
@@ -99,9 +117,12 @@ static aloft_status read_event(aloft_tds *tds, aloft_tds_query *query) {
     return read_end(tds, query);
   case ALO_TDS_BROKEN:
     return fail_step(tds, query);
-  case ALO_TDS_LOGINACK:
   case ALO_TDS_RETURN_VALUE:
+    return read_output(tds, query);
+  case ALO_TDS_LOGINACK:
   case ALO_TDS_FEATURE_ACK:
+  case ALO_TDS_PIECE:
+  case ALO_TDS_VALUE_END:
     break;
   }
   return READ_ON;
@@ -111,7 +132,8 @@ static aloft_status read_event(aloft_tds *tds, aloft_tds_query *query) {
 
 static aloft_status step(aloft_tds *tds, aloft_tds_query *query) {
   aloft_status answer;
-  tds->in_row = tds->in_output = false;
+  tds->in_row = tds->row_begun; /* what has been shown of a row that goes on */
+  tds->in_output = tds->value_open = false;
   tds->stepping = true;
   do
     answer = read_event(tds, query);
@@ -125,7 +147,8 @@ void alo_tds_step_over(aloft_tds *tds) {
   aloft_status answer;
   do
     answer = step(tds, query);
-  while (answer == ALOFT_ROW || answer == ALOFT_RESULT);
+  while (answer == ALOFT_ROW || answer == ALOFT_MORE || answer == ALOFT_RESULT ||
+         answer == ALOFT_OUTPUT);
 }
 
 /* An accessor was misused: the query is given up, the connection is used on. */
@@ -136,8 +159,8 @@ static aloft_status step_failed(aloft_tds *tds, aloft_tds_query *query) {
   return status;
 }
 
-aloft_status aloft_tds_step(aloft_tds_query *query) {
-  aloft_tds *tds = query->own.tds;
+/* ALOFT_OK: it may be read. */
+static aloft_status may_read(aloft_tds *tds, aloft_tds_query *query) {
   if (alo_op_idle(&query->op))
     return ALOFT_WRONG_STATE;
   if (query->op.own.state == ALO_OP_FINISHED)
@@ -148,5 +171,58 @@ aloft_status aloft_tds_step(aloft_tds_query *query) {
     alo_tds_query_pends(query);
     return ALOFT_PENDING;
   }
-  return tds->misuse.status != ALOFT_OK ? step_failed(tds, query) : step(tds, query);
+  return tds->misuse.status != ALOFT_OK ? step_failed(tds, query) : ALOFT_OK;
+}
+
+aloft_status aloft_tds_step(aloft_tds_query *query) {
+  aloft_tds *tds = query->own.tds;
+  aloft_status status = may_read(tds, query);
+  return status == ALOFT_OK ? step(tds, query) : status;
+}
+
+/* ---- pieces ---- */
+
+static bool has_open_value(const aloft_tds_query *query) {
+  return alo_tds_flying(query) && query->own.tds->active == query && query->own.tds->value_open;
+}
+
+size_t aloft_tds_open_column(const aloft_tds_query *query) {
+  return has_open_value(query) ? alo_tds_reader_open_column(query->own.tds->reader)
+                               : ALOFT_TDS_NO_COLUMN;
+}
+
+uint64_t aloft_tds_open_size(const aloft_tds_query *query) {
+  return has_open_value(query) ? alo_tds_reader_open_size(query->own.tds->reader) : UINT64_MAX;
+}
+
+/* Where U+FFFD is no answer. */
+static aloft_status refuse_piece(aloft_tds *tds, aloft_tds_query *query) {
+  tds->misuse = (alo_tds_misuse){.status = ALOFT_WRONG_TYPE,
+                                 .column = alo_tds_reader_open_column(tds->reader),
+                                 .what = alo_tds_ill_formed};
+  return step_failed(tds, query);
+}
+
+aloft_status aloft_tds_read(aloft_tds_query *query, aloft_bytes *piece) {
+  aloft_tds *tds = query->own.tds;
+  *piece = (aloft_bytes){NULL, 0};
+  aloft_status status = may_read(tds, query);
+  if (status == ALOFT_OK && !tds->value_open)
+    status = ALOFT_WRONG_STATE;
+  if (status != ALOFT_OK)
+    return status;
+  switch (alo_tds_read(tds, piece)) {
+  case ALO_TDS_PIECE:
+    if (!tds->text_rules.strict || !alo_tds_reader_piece_broken(tds->reader))
+      return ALOFT_OK;
+    *piece = (aloft_bytes){NULL, 0};
+    return refuse_piece(tds, query);
+  case ALO_TDS_NEED:
+    return read_need(query);
+  case ALO_TDS_BROKEN:
+    return fail_step(tds, query);
+  default:
+    tds->value_open = false;
+    return ALOFT_DONE;
+  }
 }

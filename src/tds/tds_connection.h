@@ -138,6 +138,8 @@ struct aloft_tds {
   bool stepping;             /* inside step */
   bool in_row;               /* values may be asked for */
   bool in_output;            /* an output parameter's: column 0 of one */
+  bool row_begun;            /* the row has been shown, and goes on */
+  bool value_open;           /* at a large value that may be read in pieces */
   bool failed_query;         /* `detail` holds the active query's first error */
   alo_tds_owed owed;
   alo_tds_misuse misuse;  /* of the active query: the first */
@@ -192,6 +194,8 @@ void alo_tds_deadline(aloft_tds *tds, uint64_t timeout_ns);
 /* The reader's next event from what has been received. Lets go of the blocks that it has passed,
  * but only when it needs more: until then what it has shown stays. */
 alo_tds_event alo_tds_next(aloft_tds *tds);
+/* The same for the next piece of a large value. */
+alo_tds_event alo_tds_read(aloft_tds *tds, aloft_bytes *piece);
 /* Bytes have arrived, or whoever was in their way is gone: gives them to whom they are for. */
 void alo_tds_receive(aloft_tds *tds);
 /* True when the rest of the message being read has arrived. */
@@ -265,6 +269,8 @@ void alo_tds_cancel_queries(aloft_tds *tds);
 void alo_tds_query_unqueue(aloft_tds *tds, aloft_tds_query *query);
 /* The active query has something to read: its `ready` is called, or its rows are skipped. */
 void alo_tds_query_readable(aloft_tds *tds);
+/* Whether the caller wants to see the values that come back. */
+bool alo_tds_query_wants_output(const aloft_tds_query *query);
 /* step has said PENDING: `ready` is called when more has arrived. */
 void alo_tds_query_pends(aloft_tds_query *query);
 /* True until the caller has been told of what has arrived. */

@@ -223,12 +223,24 @@ static bool find(const aloft_tds_query *query, size_t column, place *at) {
   return true;
 }
 
+/* A column of the row that large values in pieces still keep away. */
+static bool is_to_come(const aloft_tds *tds, size_t column) {
+  return tds->in_row && tds->row_begun && column < column_count(tds);
+}
+
+static const char *why_not_there(const aloft_tds *tds, size_t column) {
+  if (is_to_come(tds, column))
+    return tds->value_open && column == alo_tds_reader_open_column(tds->reader)
+               ? "it is read in pieces: use aloft_tds_read"
+               : "it comes later in the row: step until ALOFT_MORE shows it";
+  return tds->in_row ? "there is no such column" : "there is no row";
+}
+
 static bool find_or_blame(const aloft_tds_query *query, size_t column, place *at) {
   if (find(query, column, at))
     return true;
   if (at->tds && at->tds->active == query)
-    misuse(at->tds, column, ALOFT_WRONG_TYPE,
-           at->tds->in_row ? "there is no such column" : "there is no row");
+    misuse(at->tds, column, ALOFT_WRONG_TYPE, why_not_there(at->tds, column));
   return false;
 }
 
@@ -246,8 +258,12 @@ static void blame_null(const place *at, size_t column, const char *asked) {
 static bool find_value(const aloft_tds_query *query, size_t column, place *at, const char *asked) {
   if (!find_or_blame(query, column, at))
     return false;
-  if (at->cell->over) {
-    misuse(at->tds, column, ALOFT_TOO_LARGE, "the value is larger than value_max");
+  if (at->cell->over || at->cell->pieced) {
+    if (at->cell->over)
+      misuse(at->tds, column, ALOFT_TOO_LARGE, "the value is larger than value_max");
+    else
+      misuse(at->tds, column, ALOFT_WRONG_TYPE,
+             "it was to be read in pieces, and the row has gone on");
     return false;
   }
   if (at->cell->null && asked) {
@@ -391,6 +407,8 @@ aloft_text aloft_tds_text(aloft_tds_query *query, size_t column) {
 
 bool aloft_tds_is_null(aloft_tds_query *query, size_t column) {
   place at;
+  if (column == aloft_tds_open_column(query))
+    return false; /* one in pieces is there */
   return find_or_blame(query, column, &at) ? at.cell->null : true;
 }
 
@@ -513,9 +531,10 @@ aloft_status aloft_tds_check(aloft_tds_query *query, size_t column) {
   aloft_bytes value;
   const char *wrong;
   if (!find(query, column, &at))
-    return ALOFT_WRONG_STATE;
-  if (at.cell->over)
-    return ALOFT_TOO_LARGE;
+    return at.tds && at.tds->active == query && is_to_come(at.tds, column) ? ALOFT_WRONG_TYPE
+                                                                           : ALOFT_WRONG_STATE;
+  if (at.cell->over || at.cell->pieced)
+    return at.cell->over ? ALOFT_TOO_LARGE : ALOFT_WRONG_TYPE;
   if (at.cell->null)
     return ALOFT_OK;
   aloft_tds_type type = open_variant(&at, &base, &value, &wrong);

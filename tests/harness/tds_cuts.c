@@ -15,6 +15,7 @@ void tds_cuts_read(tds_transcript *got, aloft_bytes stream, size_t first, size_t
   alo_tds_reader *reader = alo_tds_reader_open(&alo_heap_default, NULL);
   assert_non_null(reader);
   alo_tds_reader_use_pages(reader, got->pages);
+  alo_tds_reader_pieces(reader, got->in_pieces);
   tds_transcript_clear(got);
   size_t size = first;
   for (size_t at = 0; at < stream.size; at += size, size = piece) {
@@ -88,11 +89,14 @@ static void check_reframed(const char *name, aloft_bytes stream, const tds_trans
     tds_transcript got;
     tds_transcript_init(&got, made.size);
     got.pages = whole->pages;
-    tds_cuts_read(&got, made, made.size, made.size);
-    same(name, "in packets of", payload, &got, whole);
-    if (payload < 4) {
-      tds_cuts_read(&got, made, 1, 1);
-      same(name, "byte by byte in packets of", payload, &got, whole);
+    for (int pieces = 0; pieces < 2; pieces++) {
+      got.in_pieces = pieces;
+      tds_cuts_read(&got, made, made.size, made.size);
+      same(name, "in packets of", payload, &got, whole);
+      if (payload < 4) {
+        tds_cuts_read(&got, made, 1, 1);
+        same(name, "byte by byte in packets of", payload, &got, whole);
+      }
     }
     tds_transcript_fini(&got);
     free((void *)(uintptr_t)made.data);
@@ -104,13 +108,16 @@ void tds_cuts_check(const char *name, aloft_bytes stream, const tds_transcript *
   tds_transcript got;
   tds_transcript_init(&got, stream.size);
   got.pages = whole->pages;
-  for (size_t at = 0; at < sizeof pieces / sizeof *pieces; at++) {
-    tds_cuts_read(&got, stream, pieces[at], pieces[at]);
-    same(name, "in pieces of", pieces[at], &got, whole);
-  }
-  for (size_t split = 1; split < stream.size; split++) {
-    tds_cuts_read(&got, stream, split, stream.size);
-    same(name, "split at", split, &got, whole);
+  for (int in_pieces = 0; in_pieces < 2; in_pieces++) {
+    got.in_pieces = in_pieces;
+    for (size_t at = 0; at < sizeof pieces / sizeof *pieces; at++) {
+      tds_cuts_read(&got, stream, pieces[at], pieces[at]);
+      same(name, "in pieces of", pieces[at], &got, whole);
+    }
+    for (size_t split = 1; split < stream.size; split++) {
+      tds_cuts_read(&got, stream, split, stream.size);
+      same(name, "split at", split, &got, whole);
+    }
   }
   tds_transcript_fini(&got);
   if (!whole->broken) {

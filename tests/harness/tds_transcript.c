@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct tds_gathered {
+  uint8_t *data;
+  size_t size;
+} tds_gathered;
+
 static void add_plain(tds_transcript *transcript, const char *text, size_t size) {
   if (transcript->room - transcript->size <= size) {
     transcript->room = (transcript->size + size) * 2 + 1024;
@@ -65,6 +70,10 @@ void tds_transcript_init(tds_transcript *transcript, size_t piece_max) {
 void tds_transcript_fini(tds_transcript *transcript) {
   guard_give(&transcript->input);
   free(transcript->text);
+  for (size_t at = 0; at < transcript->gathered_count; at++) {
+    free(transcript->gathered[at].data);
+  }
+  free(transcript->gathered);
 }
 
 void tds_transcript_clear(tds_transcript *transcript) {
@@ -74,6 +83,53 @@ void tds_transcript_clear(tds_transcript *transcript) {
   transcript->ends = 0;
   transcript->told = 0;
   transcript->broken = false;
+  transcript->reading = false;
+}
+
+/* ---- large values in pieces ---- */
+
+/* Without memory the test ends. */
+static void *or_abort(void *memory) {
+  if (!memory) {
+    abort();
+  }
+  return memory;
+}
+
+static tds_gathered *gathered_of(tds_transcript *transcript, size_t column) {
+  size_t count = transcript->gathered_count;
+  if (column >= count) {
+    transcript->gathered =
+        or_abort(realloc(transcript->gathered, (column + 1) * sizeof *transcript->gathered));
+    memset(transcript->gathered + count, 0, (column + 1 - count) * sizeof *transcript->gathered);
+    transcript->gathered_count = column + 1;
+  }
+  return &transcript->gathered[column];
+}
+
+static void gather(tds_transcript *transcript, const alo_tds_reader *reader, aloft_bytes piece) {
+  tds_gathered *into = gathered_of(transcript, alo_tds_reader_open_column(reader));
+  if (!piece.size || piece.size > ALO_TDS_PIECE_MAX) {
+    abort();
+  }
+  into->data = or_abort(realloc(into->data, into->size + piece.size));
+  memcpy(into->data + into->size, piece.data, piece.size);
+  into->size += piece.size;
+}
+
+/* What the cell would have been, had it been read whole. */
+static alo_tds_cell whole_cell(tds_transcript *transcript, const alo_tds_type *type,
+                               size_t column) {
+  const tds_gathered *from = gathered_of(transcript, column);
+  alo_tds_characters characters;
+  if (alo_tds_characters_of(type, transcript->pages, &characters) != ALOFT_OK) {
+    abort();
+  }
+  bool decoded = characters.charset != ALO_TDS_CHARSET_NONE &&
+                 (characters.charset != ALO_TDS_CHARSET_OTHER || characters.page);
+  return (alo_tds_cell){.data = from->data ? from->data : (const uint8_t *)"",
+                        .size = from->size,
+                        .decoded = decoded};
 }
 
 static void add_cell(tds_transcript *transcript, alo_tds_reader *reader, const alo_tds_type *type,
@@ -136,7 +192,11 @@ static void add_row(tds_transcript *transcript, alo_tds_reader *reader) {
   for (size_t at = 0; at < alo_tds_reader_column_count(reader); at++) {
     const alo_tds_column_info *column = alo_tds_reader_column(reader, at);
     add_text(transcript, at ? ALOFT_TEXT("|") : ALOFT_TEXT(" "));
-    add_cell(transcript, reader, &column->type, alo_tds_reader_cell(reader, at));
+    alo_tds_cell cell = *alo_tds_reader_cell(reader, at);
+    if (cell.pieced) {
+      cell = whole_cell(transcript, &column->type, at);
+    }
+    add_cell(transcript, reader, &column->type, &cell);
   }
 }
 
@@ -241,13 +301,36 @@ static void add_event(tds_transcript *transcript, alo_tds_reader *reader, alo_td
   add_text(transcript, ALOFT_TEXT("\n"));
 }
 
+/* Pieces are put together on the way. */
+static alo_tds_event next_event(tds_transcript *transcript, alo_tds_reader *reader,
+                                aloft_bytes *input) {
+  while (transcript->reading) {
+    aloft_bytes piece;
+    alo_tds_event event = alo_tds_reader_read(reader, input, &piece);
+    if (event == ALO_TDS_NEED || event == ALO_TDS_BROKEN) {
+      return event;
+    }
+    if (event == ALO_TDS_VALUE_END) {
+      transcript->reading = false;
+    } else {
+      gather(transcript, reader, piece);
+    }
+  }
+  return alo_tds_reader_next(reader, input);
+}
+
 bool tds_transcript_feed(tds_transcript *transcript, alo_tds_reader *reader, const void *data,
                          size_t size) {
   uint8_t *copy = (uint8_t *)transcript->input.data + transcript->input.size - size;
   memcpy(copy, data, size);
   aloft_bytes input = {copy, size};
   alo_tds_event event;
-  while ((event = alo_tds_reader_next(reader, &input)) != ALO_TDS_NEED) {
+  while ((event = next_event(transcript, reader, &input)) != ALO_TDS_NEED) {
+    if (event == ALO_TDS_ROW_OPEN) {
+      transcript->reading = true;
+      gathered_of(transcript, alo_tds_reader_open_column(reader))->size = 0;
+      continue;
+    }
     add_event(transcript, reader, event);
     if (event == ALO_TDS_BROKEN) {
       return false;

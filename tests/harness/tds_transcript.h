@@ -3,6 +3,7 @@
 #define ALO_TEST_TDS_TRANSCRIPT_H
 
 #include "guard.h"
+#include "tds_characters.h"
 #include "tds_reader.h"
 
 /* A NUL in a text stands as "<0>". Lines: "columns NAME TYPE|..." (with " udt=..." and " table=..."
@@ -19,6 +20,11 @@ typedef struct tds_transcript {
   bool broken;
   uint32_t told;               /* of the reader's columns so far */
   const alo_code_pages *pages; /* for text; NULL: none */
+  bool
+      in_pieces; /* large values are read in pieces and put together here: the lines are the same */
+  bool reading;  /* a large value */
+  struct tds_gathered *gathered; /* of each column, as far as it was in pieces */
+  size_t gathered_count;
 } tds_transcript;
 
 /* `piece_max`: the largest piece that will be fed. */

@@ -1,5 +1,6 @@
 /* Random answers from a seed: written by our writer, framed, cut and read again, they say what was
- * put in. `ALOFT_SEED=N` runs that one stream; `ALOFT_STREAMS=N` so many (default 3,000). */
+ * put in. `ALOFT_SEED=N` runs that one stream; `ALOFT_STREAMS=N` so many (default 10,000).
+ * Each is read once with its large values whole, and once in pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "tds_transcript.h"
 #include "utf16.h"
 
-enum { STREAMS = 3000, COLUMNS_MAX = 12, ROWS_MAX = 8, TEXT_MAX = 3000, OUTPUT_MAX = 1 << 21 };
+enum { STREAMS = 10000, COLUMNS_MAX = 12, ROWS_MAX = 8, TEXT_MAX = 3000, OUTPUT_MAX = 1 << 21 };
 
 /* ---- random numbers: xorshift64*, so that a seed means the same everywhere ---- */
 
@@ -527,7 +528,7 @@ static void put_answer(generator *made) {
 
 /* ---- reading ---- */
 
-static void read_back(const char *expected, aloft_bytes stream, uint64_t seed) {
+static void read_back(const char *expected, aloft_bytes stream, uint64_t seed, bool in_pieces) {
   tds_transcript got;
   alo_tds_reader *reader = alo_tds_reader_open(&alo_heap_default, NULL);
   size_t most = below(3) ? 1 + some(200) : 1 + below(stream.size);
@@ -535,6 +536,8 @@ static void read_back(const char *expected, aloft_bytes stream, uint64_t seed) {
   alo_tds_reader_use_pages(reader, &store.pages);
   tds_transcript_init(&got, stream.size);
   got.pages = &store.pages;
+  got.in_pieces = in_pieces;
+  alo_tds_reader_pieces(reader, in_pieces);
   for (size_t at = 0, size; at < stream.size; at += size) {
     size = 1 + below(most);
     size = size < stream.size - at ? size : stream.size - at;
@@ -547,8 +550,8 @@ static void read_back(const char *expected, aloft_bytes stream, uint64_t seed) {
       at++;
     }
     size_t from = at < 60 ? 0 : at - 60;
-    fail_msg("seed %llu, at %zu: got\n%.200s\nwanted\n%.200s", (unsigned long long)seed, at,
-             got.text + from, expected + from);
+    fail_msg("seed %llu, %s, at %zu: got\n%.200s\nwanted\n%.200s", (unsigned long long)seed,
+             in_pieces ? "in pieces" : "whole", at, got.text + from, expected + from);
   }
   tds_transcript_fini(&got);
 }
@@ -567,7 +570,8 @@ static void run_seed(uint64_t seed) {
   if (status != ALOFT_OK) {
     fail_msg("seed %llu: %s", (unsigned long long)seed, aloft_status_name(status));
   }
-  read_back(expected.text, tds_output_bytes(&output), seed);
+  read_back(expected.text, tds_output_bytes(&output), seed, false);
+  read_back(expected.text, tds_output_bytes(&output), seed, true);
   tds_transcript_fini(&expected);
   tds_output_fini(&output);
 }

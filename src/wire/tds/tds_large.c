@@ -31,6 +31,12 @@ static bool is_over(const alo_tds_reader *reader, uint64_t total) {
 
 /* ---- its life ---- */
 
+/* Output parameters are had whole, and what nobody will see has no need to stop. */
+static bool stops_row(const alo_tds_reader *reader, uint64_t total) {
+  return reader->pieces && total > 0 && !alo_tds_is_return(reader) &&
+         !alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN);
+}
+
 alo_tds_outcome alo_tds_large_begin(alo_tds_reader *reader, uint64_t total, bool single) {
   alo_tds_large *large = alo_rental_take(&reader->rental);
   if (!large) {
@@ -39,13 +45,12 @@ alo_tds_outcome alo_tds_large_begin(alo_tds_reader *reader, uint64_t total, bool
       return alo_tds_fail_memory(reader);
     }
   }
-  *large = (alo_tds_large){.total = total, .single = single, .over = is_over(reader, total)};
+  *large = (alo_tds_large){.total = total, .single = single, .open = stops_row(reader, total)};
+  large->over = !large->open && is_over(reader, total);
   reader->rented = large;
-  if (single) {
-    reader->at.left = total;
-    return alo_tds_go(reader, ALO_TDS_STATE_CHUNK);
-  }
-  return alo_tds_go(reader, ALO_TDS_STATE_CHUNK_SIZE);
+  reader->at.left = single ? total : 0;
+  alo_tds_go(reader, single ? ALO_TDS_STATE_CHUNK : ALO_TDS_STATE_CHUNK_SIZE);
+  return large->open ? ALO_TDS_ROW_OPEN : ALO_TDS_AGAIN;
 }
 
 void alo_tds_large_drop(alo_tds_reader *reader) {
@@ -105,9 +110,21 @@ static void strip_mark(alo_tds_cell *cell) {
   }
 }
 
+/* Goes on with the row when its next event is asked for. */
+static alo_tds_outcome pieces_complete(alo_tds_reader *reader) {
+  bool passed = reader->rented->passed;
+  *alo_tds_current_cell(reader) = (alo_tds_cell){.pieced = true, .kept = true};
+  alo_tds_large_drop(reader);
+  alo_tds_outcome outcome = alo_tds_cell_end(reader);
+  return passed ? outcome : (alo_tds_outcome)ALO_TDS_VALUE_END;
+}
+
 static alo_tds_outcome complete(alo_tds_reader *reader) {
   alo_tds_large *large = reader->rented;
   alo_tds_cell *cell = alo_tds_current_cell(reader);
+  if (large->open) {
+    return pieces_complete(reader);
+  }
   alo_tds_characters characters;
   bool unseen = alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN);
   if (!unseen && !add(reader, empty, 0, true)) {
@@ -129,7 +146,60 @@ static alo_tds_outcome complete(alo_tds_reader *reader) {
   return alo_tds_cell_end(reader);
 }
 
-/* ---- its pieces ---- */
+/* ---- its content, piece by piece ---- */
+
+/* What stands in `at` of the piece's memory becomes a piece, if that is anything. */
+static alo_tds_outcome show(alo_tds_reader *reader, const uint8_t *at, size_t size) {
+  alo_tds_large *large = reader->rented;
+  bool marked = !large->begun && alo_tds_current_info(reader)->type.token == ALO_TDS_XML &&
+                size >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0;
+  reader->piece = (aloft_bytes){at + (marked ? 3 : 0), size - (marked ? 3 : 0)};
+  large->begun = large->begun || size > 0;
+  return reader->piece.size ? (alo_tds_outcome)ALO_TDS_PIECE : ALO_TDS_AGAIN;
+}
+
+/* Decodes into memory that the last piece had. */
+static alo_tds_outcome show_decoded(alo_tds_reader *reader, const alo_tds_characters *characters,
+                                    const uint8_t *in, size_t size, bool end) {
+  alo_tds_large *large = reader->rented;
+  alo_tds_memory_reset(&reader->large);
+  uint8_t *out =
+      alo_tds_memory_take(&reader->large, alo_tds_characters_room(characters->charset, size));
+  if (!out) {
+    return alo_tds_fail_memory(reader);
+  }
+  reader->piece_broken = 0;
+  size_t made = alo_tds_characters_decode(characters, &large->cut, in, size, end, (char *)out,
+                                          &reader->piece_broken);
+  return show(reader, out, made);
+}
+
+/* Of `size` bytes that are there; at most a piece of them is taken. */
+static alo_tds_outcome next_piece(alo_tds_reader *reader, size_t *size) {
+  alo_tds_characters characters;
+  bool decoded = alo_tds_current_characters(reader, &characters);
+  size_t most = decoded ? (size_t)STRIDE : (size_t)ALO_TDS_PIECE_MAX;
+  *size = *size < most ? *size : most;
+  return decoded ? show_decoded(reader, &characters, reader->next, *size, false)
+                 : show(reader, reader->next, *size);
+}
+
+/* The value is over, but for a character that was cut off at its end. */
+alo_tds_outcome alo_tds_read_piece_end(alo_tds_reader *reader) {
+  alo_tds_characters characters;
+  alo_tds_outcome outcome = ALO_TDS_AGAIN;
+  if (!reader->rented->passed && alo_tds_current_characters(reader, &characters)) {
+    outcome = show_decoded(reader, &characters, empty, 0, true);
+  }
+  return outcome == ALO_TDS_AGAIN ? complete(reader) : outcome;
+}
+
+/* ---- its chunks ---- */
+
+/* All of it has come. */
+static alo_tds_outcome end_value(alo_tds_reader *reader) {
+  return reader->rented->open ? alo_tds_go(reader, ALO_TDS_STATE_PIECE_END) : complete(reader);
+}
 
 alo_tds_outcome alo_tds_read_lob_size(alo_tds_reader *reader) {
   const uint8_t *piece = alo_tds_piece(reader, 4);
@@ -161,7 +231,7 @@ alo_tds_outcome alo_tds_read_chunk_size(alo_tds_reader *reader) {
     if (alo_tds_current_plan(reader)->even && large->received & 1) {
       return alo_tds_fail_column(reader, "an odd length of UTF-16");
     }
-    return complete(reader);
+    return end_value(reader);
   }
   if (large->total != ALO_TDS_TOTAL_UNKNOWN && size > large->total - large->received) {
     return alo_tds_fail_column(reader, "chunks that exceed the length announced");
@@ -170,18 +240,37 @@ alo_tds_outcome alo_tds_read_chunk_size(alo_tds_reader *reader) {
   return alo_tds_go(reader, ALO_TDS_STATE_CHUNK);
 }
 
+static void take_chunk(alo_tds_reader *reader, size_t size) {
+  reader->next += size;
+  reader->rented->received += size;
+  reader->at.left -= size;
+}
+
+static alo_tds_outcome read_chunk_in_pieces(alo_tds_reader *reader, size_t size) {
+  alo_tds_outcome outcome = ALO_TDS_AGAIN;
+  if (size && !reader->rented->passed) {
+    outcome = next_piece(reader, &size);
+  }
+  take_chunk(reader, size);
+  if (outcome != ALO_TDS_AGAIN) {
+    return outcome;
+  }
+  return reader->at.left && !alo_tds_available(reader) ? ALO_TDS_SLICE : ALO_TDS_AGAIN;
+}
+
 alo_tds_outcome alo_tds_read_chunk(alo_tds_reader *reader) {
   alo_tds_large *large = reader->rented;
   size_t size = alo_tds_available_left(reader);
+  if (large->open && reader->at.left) {
+    return read_chunk_in_pieces(reader, size);
+  }
   if (size && !large->over && !alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN) &&
       !add(reader, reader->next, size, false)) {
     return alo_tds_fail_memory(reader);
   }
-  reader->next += size;
-  large->received += size;
-  reader->at.left -= size;
+  take_chunk(reader, size);
   if (reader->at.left) {
     return ALO_TDS_SLICE;
   }
-  return large->single ? complete(reader) : alo_tds_go(reader, ALO_TDS_STATE_CHUNK_SIZE);
+  return large->single ? end_value(reader) : alo_tds_go(reader, ALO_TDS_STATE_CHUNK_SIZE);
 }

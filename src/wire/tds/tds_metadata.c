@@ -96,13 +96,18 @@ alo_tds_outcome alo_tds_read_return_value(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
   alo_tds_set_flag(at, ALO_TDS_FLAG_UNSEEN, alo_tds_flag(at, ALO_TDS_FLAG_SKIP));
   alo_tds_memory_reset(&reader->messages);
+  reader->return_ordinal = alo_tds_get_u16(piece);
   reader->return_info = (alo_tds_column_info){0};
   return alo_tds_go(reader, ALO_TDS_STATE_NAME_SIZE);
 }
 
 alo_tds_outcome alo_tds_read_return_type(alo_tds_reader *reader) {
   const uint8_t *piece = alo_tds_piece(reader, 8); /* a status, then as for a column */
-  return piece ? begin_type(reader, piece + 1) : ALO_TDS_SLICE;
+  if (!piece) {
+    return ALO_TDS_SLICE;
+  }
+  reader->return_kind = *piece;
+  return begin_type(reader, piece + 1);
 }
 
 /* ---- names in parts: of a UDT, of the table of text, ntext and image ---- */

@@ -220,9 +220,9 @@ static inline alo_tds_outcome read_slice(alo_tds_reader *reader, aloft_bytes pay
   return run(reader);
 }
 
-alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {
+/* Reads on to the next event. */
+static inline alo_tds_event pump(alo_tds_reader *reader, aloft_bytes *input) {
   aloft_bytes payload;
-  forget_last(reader);
   while (!reader->broken) {
     switch (alo_tds_frames_peek(&reader->frames, input, &payload)) {
     case ALO_TDS_FRAME_NEED:
@@ -243,7 +243,53 @@ alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {
   return ALO_TDS_BROKEN;
 }
 
+void alo_tds_reader_pieces(alo_tds_reader *reader, bool pieces) {
+  reader->pieces = pieces;
+}
+
+static inline bool is_open(const alo_tds_reader *reader) {
+  return reader->rented && reader->rented->open && !reader->rented->passed;
+}
+
+alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {
+  forget_last(reader);
+  if (is_open(reader)) {
+    reader->rented->passed = true;
+  }
+  return pump(reader, input);
+}
+
+alo_tds_event alo_tds_reader_read(alo_tds_reader *reader, aloft_bytes *input, aloft_bytes *piece) {
+  *piece = (aloft_bytes){NULL, 0};
+  if (!is_open(reader)) {
+    return reader->broken ? ALO_TDS_BROKEN : ALO_TDS_VALUE_END;
+  }
+  alo_tds_event event = pump(reader, input);
+  if (event == ALO_TDS_PIECE) {
+    *piece = reader->piece;
+  }
+  return event;
+}
+
 /* ---- what the last event tells ---- */
+
+size_t alo_tds_reader_open_column(const alo_tds_reader *reader) {
+  return reader->at.column;
+}
+
+uint64_t alo_tds_reader_open_size(const alo_tds_reader *reader) {
+  uint64_t total = is_open(reader) ? reader->rented->total : ALO_TDS_TOTAL_UNKNOWN;
+  return total == ALO_TDS_TOTAL_UNKNOWN ? UINT64_MAX : total;
+}
+
+bool alo_tds_reader_piece_broken(const alo_tds_reader *reader) {
+  return reader->piece_broken > 0;
+}
+
+uint16_t alo_tds_reader_return_ordinal(const alo_tds_reader *reader, uint8_t *status) {
+  *status = reader->return_kind;
+  return reader->return_ordinal;
+}
 
 uint32_t alo_tds_reader_told(const alo_tds_reader *reader) {
   return reader->told;
@@ -258,7 +304,7 @@ const alo_tds_column_info *alo_tds_reader_column(const alo_tds_reader *reader, s
 }
 
 const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t column) {
-  return column < reader->column_count ? &reader->cells[column] : NULL;
+  return column < reader->at.column ? &reader->cells[column] : NULL;
 }
 
 const alo_tds_done *alo_tds_reader_done(const alo_tds_reader *reader) {
@@ -334,8 +380,9 @@ aloft_text *alo_tds_reader_made_text(alo_tds_reader *reader, size_t column) {
     return NULL;
   }
   alo_tds_made_text *made = &reader->texts[column];
-  if (made->row != reader->counters.rows) {
-    *made = (alo_tds_made_text){.row = reader->counters.rows};
+  uint64_t row = reader->counters.rows + (reader->at.state != ALO_TDS_STATE_TOKEN);
+  if (made->row != row) {
+    *made = (alo_tds_made_text){.row = row};
   }
   return &made->text;
 }

@@ -15,11 +15,15 @@
 #include "tds_value.h"
 
 typedef enum alo_tds_event {
-  ALO_TDS_NEED,     /* the input is used up */
-  ALO_TDS_METADATA, /* COLMETADATA with columns: a result set begins */
-  ALO_TDS_ROW_READY,
-  ALO_TDS_DONE,    /* DONE, DONEPROC, DONEINPROC: reader->done */
-  ALO_TDS_MESSAGE, /* ERROR or INFO: reader->message */
+  ALO_TDS_NEED,      /* the input is used up */
+  ALO_TDS_METADATA,  /* COLMETADATA with columns: a result set begins */
+  ALO_TDS_ROW_OPEN,  /* only with alo_tds_reader_pieces: the row stops at a large value; the columns
+                        before it are there */
+  ALO_TDS_ROW_READY, /* all columns of the row are there */
+  ALO_TDS_PIECE,     /* of alo_tds_reader_read: more of the large value */
+  ALO_TDS_VALUE_END, /* of alo_tds_reader_read: that was all of it */
+  ALO_TDS_DONE,      /* DONE, DONEPROC, DONEINPROC: reader->done */
+  ALO_TDS_MESSAGE,   /* ERROR or INFO: reader->message */
   ALO_TDS_ENVCHANGE,
   ALO_TDS_LOGINACK,
   ALO_TDS_RETURN_STATUS,
@@ -55,6 +59,7 @@ typedef struct alo_tds_cell {
   bool decoded; /* `data` is UTF-8 already (a large character value, decoded as it arrived) */
   bool broken;  /* decoded, with U+FFFD for what was not well-formed */
   bool kept;    /* `data` lies in row memory, not in the input */
+  bool pieced;  /* a large value that was to be read in pieces: `data` is NULL */
 } alo_tds_cell;
 
 typedef struct alo_tds_column_info {
@@ -115,13 +120,32 @@ bool alo_tds_reader_holds_over(const alo_tds_reader *reader, size_t size);
  * less than a quarter has been needed since the last time, unless it is at most `kept` bytes. */
 void alo_tds_reader_trim(alo_tds_reader *reader, size_t kept);
 
+/* Between messages: whether large values of the rows of the next one stop their row, each with an
+ * ALO_TDS_ROW_OPEN, unless they are NULL or announced as empty. */
+void alo_tds_reader_pieces(alo_tds_reader *reader, bool pieces);
+
 /* The next event; `*input` is moved forward. Between messages (after END) the next byte begins a
  * new message. A refused allocation is ALO_TDS_BROKEN with reason "out of memory". */
 alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input);
 
+/* After ALO_TDS_ROW_OPEN, until it says ALO_TDS_VALUE_END: the next piece of the large value. Text
+ * is whole characters in UTF-8, at most ALO_TDS_PIECE_MAX bytes and never none, valid until the
+ * next call; other values as they are, in the input. Also ALO_TDS_NEED, ALO_TDS_BROKEN. What is
+ * left when alo_tds_reader_next is called instead is passed over. */
+enum { ALO_TDS_PIECE_MAX = 48 * 1024 };
+alo_tds_event alo_tds_reader_read(alo_tds_reader *reader, aloft_bytes *input, aloft_bytes *piece);
+/* The large value's column, and its size as announced (on the wire, in bytes; UINT64_MAX: it was
+ * not). */
+size_t alo_tds_reader_open_column(const alo_tds_reader *reader);
+uint64_t alo_tds_reader_open_size(const alo_tds_reader *reader);
+/* Whether the last piece has U+FFFD for what was not well-formed. */
+bool alo_tds_reader_piece_broken(const alo_tds_reader *reader);
+
 /* What the last event tells; each valid until the next call. Columns and their names live on over
  * rows and other tokens until a call meets the next COLMETADATA or message (it may answer NEED, and
- * there are no columns then). Column and cell are NULL for a column that there is not. */
+ * there are no columns then). Column and cell are NULL for a column that there is not, cell also
+ * for one that has not come yet. Cells of a row that stops at large values stay until the next row.
+ */
 size_t alo_tds_reader_column_count(const alo_tds_reader *reader);
 /* Changes whenever more has been told of the columns. */
 uint32_t alo_tds_reader_told(const alo_tds_reader *reader);
@@ -134,6 +158,10 @@ const alo_tds_loginack *alo_tds_reader_loginack(const alo_tds_reader *reader);
 int32_t alo_tds_reader_return_status(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_return_value(const alo_tds_reader *reader);
 const alo_tds_cell *alo_tds_reader_return_cell(const alo_tds_reader *reader);
+/* As RETURNVALUE has it: its number, and 0x01 for an output parameter, 0x02 for a function's
+ * result.
+ */
+uint16_t alo_tds_reader_return_ordinal(const alo_tds_reader *reader, uint8_t *status);
 aloft_bytes alo_tds_reader_feature(const alo_tds_reader *reader, uint8_t *id);
 /* The server's process id, as in the header of the last packet. */
 uint16_t alo_tds_reader_spid(const alo_tds_reader *reader);

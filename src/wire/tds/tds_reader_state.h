@@ -68,7 +68,8 @@ enum {
   X(VALUE, value)                                                                                  \
   X(LOB_SIZE, lob_size)                                                                            \
   X(CHUNK_SIZE, chunk_size)                                                                        \
-  X(CHUNK, chunk)
+  X(CHUNK, chunk)                                                                                  \
+  X(PIECE_END, piece_end)
 
 typedef enum alo_tds_state {
 #define ALO_TDS_STATE_ENUM(state, function) ALO_TDS_STATE_##state,
@@ -139,6 +140,9 @@ typedef struct alo_tds_large {
   size_t size;       /* decoded */
   bool single;       /* text, ntext, image: one piece without an end mark */
   bool over;
+  bool open;     /* it stops its row, and is read in pieces */
+  bool passed;   /* or what is left of it is passed over */
+  bool begun;    /* a piece of it has been shown */
   size_t broken; /* characters that were not well-formed */
   alo_tds_cut cut;
 } alo_tds_large;
@@ -180,6 +184,9 @@ struct alo_tds_reader {
   size_t large_bytes;    /* of the row so far */
   alo_tds_large *rented; /* NULL unless a large value is being read */
   alo_rental rental;
+  bool pieces; /* large values stop their row */
+  aloft_bytes piece;
+  size_t piece_broken;
   uint8_t *text; /* the name being decoded */
   size_t text_size;
   uint8_t *body; /* the cut body, or the cut value, being gathered */
@@ -190,6 +197,8 @@ struct alo_tds_reader {
   alo_tds_env env;
   alo_tds_loginack loginack;
   int32_t return_status;
+  uint16_t return_ordinal;
+  uint8_t return_kind; /* its status, 2.2.7.19 */
   alo_tds_column_info return_info;
   alo_tds_plan return_plan;
   alo_tds_cell return_cell;
