@@ -148,6 +148,24 @@ static void put_large(alo_tds_writer *writer, size_t size) {
   free(text);
 }
 
+/* An nvarchar(max) of 5,000 letters with half a pair among them. */
+static void put_ill_formed(alo_tds_writer *writer) {
+  const alo_tds_out_column columns[] = {{type_large, 1, ALOFT_TEXT("broken")},
+                                        {type_int, 0, ALOFT_TEXT("after")}};
+  uint8_t units[10000];
+  for (size_t at = 0; at < sizeof units; at += 2) {
+    units[at] = at == 6000 ? 0x3D : 'x';
+    units[at + 1] = at == 6000 ? 0xD8 : 0;
+  }
+  alo_tds_put_colmetadata(writer, columns, 2);
+  alo_tds_put_row(writer);
+  alo_tds_put_u64(writer, sizeof units);
+  alo_tds_put_u32(writer, sizeof units);
+  alo_tds_put(writer, units, sizeof units);
+  alo_tds_put_u32(writer, 0);
+  alo_tds_put_int64(writer, &type_int, 7);
+}
+
 static void put_larger(alo_tds_writer *writer, size_t size) {
   const alo_tds_out_column columns[] = {{type_large, 1, ALOFT_TEXT("first")},
                                         {type_large, 1, ALOFT_TEXT("second")},
@@ -241,6 +259,8 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
   const char *sql = asked->sql;
   if (begins(sql, "rows")) {
     put_rows(writer, 0, (int)number_after(sql, "rows", 0));
+  } else if (begins(sql, "ill-formed")) {
+    put_ill_formed(writer);
   } else if (begins(sql, "larger")) {
     put_larger(writer, (size_t)number_after(sql, "larger", 0));
   } else if (begins(sql, "large")) {

@@ -4,6 +4,7 @@
  *   rows N                N rows (id int, name nvarchar(40)), then DONE
  *   large N               one row: int, nvarchar(max) of N characters, int
  *   larger N              one row: three times nvarchar(max) of N characters
+ *   ill-formed            one row: nvarchar(max) that is not well-formed, int
  *   mixed                 one row of many types, and one of NULLs
  *   undated               one row: an int, and a date that there is not
  *   error N               an error of severity 16 with this number, then DONE with the error bit
