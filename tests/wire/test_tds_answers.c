@@ -375,6 +375,70 @@ static void make_browse(alo_tds_writer *writer) {
 
 static alo_page_store store;
 
+/* A column of ALTMETADATA: an operation, a column that it is of, and what every column has. */
+static void put_computed(alo_tds_writer *writer, uint8_t operation, const alo_tds_type *type,
+                         const char *name) {
+  alo_tds_put_u8(writer, operation);
+  alo_tds_put_u16(writer, 1);
+  alo_tds_put_u32(writer, 0);
+  alo_tds_put_u16(writer, 1);
+  alo_tds_put_type(writer, type);
+  if (alo_tds_type_form(type) == ALO_TDS_FORM_LOB) {
+    alo_tds_put_u8(writer, 1);
+    alo_tds_put_us_varchar(writer, ALOFT_TEXT("a_table"));
+  }
+  alo_tds_put_b_varchar(writer, aloft_text_of(name));
+}
+
+static void put_computes(alo_tds_writer *writer, uint16_t id, const alo_tds_type *types,
+                         uint16_t count) {
+  alo_tds_put_u8(writer, 0x88);
+  alo_tds_put_u16(writer, count);
+  alo_tds_put_u16(writer, id);
+  alo_tds_put_u8(writer, 1); /* by the first column */
+  alo_tds_put_u16(writer, 1);
+  for (uint16_t at = 0; at < count; at++) {
+    put_computed(writer, 0x4D, &types[at], at ? "" : "sum");
+  }
+}
+
+static void put_computed_row(alo_tds_writer *writer, uint16_t id, const alo_tds_type *types,
+                             uint16_t count, bool null) {
+  alo_tds_put_u8(writer, 0xD3);
+  alo_tds_put_u16(writer, id);
+  for (uint16_t at = 0; at < count; at++) {
+    if (null) {
+      alo_tds_put_null(writer, &types[at]);
+    } else {
+      put_any(writer, &types[at]);
+    }
+  }
+}
+
+/* COMPUTE BY: its sums stand between the rows, and are not shown. */
+static void make_compute(alo_tds_writer *writer) {
+  static const alo_tds_type integer = {.token = ALO_TDS_INTN, .size = 4};
+  static const alo_tds_type types[] = {
+      {.token = ALO_TDS_INTN, .size = 8},
+      {.token = ALO_TDS_NVARCHAR, .size = ALO_TDS_MAX_SIZE},
+      {.token = ALO_TDS_DECIMALN, .size = 9, .precision = 18, .scale = 4},
+      {.token = ALO_TDS_NVARCHAR, .size = 40},
+  };
+  const alo_tds_out_column columns[] = {{integer, 1, ALOFT_TEXT("a")},
+                                        {integer, 1, ALOFT_TEXT("b")}};
+  alo_tds_put_colmetadata(writer, columns, 2);
+  put_computes(writer, 7, types, 4);
+  put_computes(writer, 300, types + 1, 1);
+  for (int row = 0; row < 3; row++) {
+    alo_tds_put_row(writer);
+    alo_tds_put_int64(writer, &integer, row);
+    alo_tds_put_int64(writer, &integer, row * 10);
+    put_computed_row(writer, 7, types, 4, row == 1);
+    put_computed_row(writer, 300, types + 1, 1, row == 2);
+  }
+  put_done(writer, 0x10, 193, 3);
+}
+
 static const struct {
   const char *name;
   void (*make)(alo_tds_writer *writer);
@@ -390,7 +454,8 @@ static const struct {
                {"lobs", make_lobs, 512},
                {"variants", make_variants, 512},
                {"special", make_special, 4096},
-               {"browse", make_browse, 512}};
+               {"browse", make_browse, 512},
+               {"compute", make_compute, 512}};
 
 /* ---- files ---- */
 

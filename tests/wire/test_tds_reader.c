@@ -314,10 +314,16 @@ static void test_passed_over(void **state) {
 
 static void test_refused_tokens(void **state) {
   (void)state;
-  BEGIN(0x88, 1, 0);
-  says("unsupported 9 rows of COMPUTE BY (ALTMETADATA, ALTROW) are not supported\n");
+  BEGIN(0x88, 0, 0, 1, 0, 0);
+  says("broken 14 ALTMETADATA: 0 columns are none, or over columns_max\n");
+  BEGIN(0x88, 1, 16, 1, 0, 0);
+  says("broken 14 ALTMETADATA: 4097 columns are none, or over columns_max\n");
+  BEGIN(0x88, 1, 0, 1, 0, 0, 0x4D, 1, 0, 0, 0, 0, 0, 0, 0, 0x99);
+  says("broken 24 unknown column type 0x99\n");
   BEGIN(0xD3, 1, 0);
-  says("unsupported 9 rows of COMPUTE BY (ALTMETADATA, ALTROW) are not supported\n");
+  says("broken 11 ALTROW: no ALTMETADATA has its id\n");
+  BEGIN(0x88, 1, 0, 1, 0, 0, 0x4D, 1, 0, 0, 0, 0, 0, 0, 0, 0x26, 4, 0, 0xD3, 1, 0, 3);
+  says("broken 30 computed column 1: a length that its type does not have\n");
   BEGIN(0x00);
   says("broken 9 unknown token 0x0\n");
   BEGIN(0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x5A);

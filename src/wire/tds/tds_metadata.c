@@ -45,6 +45,7 @@ alo_tds_outcome alo_tds_read_column_count(alo_tds_reader *reader) {
   reader->tables = NULL;
   reader->table_count = 0;
   reader->colinfo_read = false;
+  reader->compute_count = 0;
   alo_tds_set_flag(at, ALO_TDS_HAS_METADATA, false);
   reader->column_count = 0;
   at->column = 0;
@@ -58,8 +59,7 @@ alo_tds_outcome alo_tds_read_column_count(alo_tds_reader *reader) {
   return alo_tds_go(reader, ALO_TDS_STATE_COLUMN);
 }
 
-/* User type, flags and type token; the TYPE_INFO's tail follows. */
-static alo_tds_outcome begin_type(alo_tds_reader *reader, const uint8_t *piece) {
+alo_tds_outcome alo_tds_type_begin(alo_tds_reader *reader, const uint8_t *piece) {
   alo_tds_column_info *info = alo_tds_current_info(reader);
   uint8_t token = piece[6];
   int tail = alo_tds_type_tail_size(token);
@@ -85,7 +85,7 @@ alo_tds_outcome alo_tds_read_column(alo_tds_reader *reader) {
   if (!columns_reserve(reader, reader->at.column + (size_t)1)) {
     return alo_tds_fail_memory(reader);
   }
-  return begin_type(reader, piece);
+  return alo_tds_type_begin(reader, piece);
 }
 
 alo_tds_outcome alo_tds_read_return_value(alo_tds_reader *reader) {
@@ -107,13 +107,13 @@ alo_tds_outcome alo_tds_read_return_type(alo_tds_reader *reader) {
     return ALO_TDS_SLICE;
   }
   reader->return_kind = *piece;
-  return begin_type(reader, piece + 1);
+  return alo_tds_type_begin(reader, piece + 1);
 }
 
 /* ---- names in parts: of a UDT, of the table of text, ntext and image ---- */
 
 static alo_tds_memory *memory_of_names(alo_tds_reader *reader) {
-  return alo_tds_is_return(reader) ? &reader->messages : &reader->names;
+  return alo_tds_is_apart(reader) ? &reader->messages : &reader->names;
 }
 
 /* Appends a part of `count` UTF-16 units to reader->text, then goes on with `then`. */
@@ -169,7 +169,7 @@ static aloft_text end_parts(alo_tds_reader *reader) {
 static bool make_plan(alo_tds_reader *reader) {
   const alo_tds_type *type = &alo_tds_current_info(reader)->type;
   alo_tds_plan *plan =
-      alo_tds_is_return(reader) ? &reader->return_plan : &reader->plans[reader->at.column];
+      alo_tds_is_apart(reader) ? &reader->return_plan : &reader->plans[reader->at.column];
   *plan = (alo_tds_plan){.form = (uint8_t)alo_tds_type_form(type),
                          .charset = (uint8_t)alo_tds_type_charset(type),
                          .null = type->token == ALO_TDS_NULLTYPE,
@@ -193,7 +193,7 @@ static alo_tds_outcome type_complete(alo_tds_reader *reader) {
   if (alo_tds_is_return(reader)) {
     return alo_tds_go(reader, ALO_TDS_STATE_RETURN_CELL);
   }
-  bool lob = reader->plans[reader->at.column].form == ALO_TDS_FORM_LOB;
+  bool lob = alo_tds_current_plan(reader)->form == ALO_TDS_FORM_LOB;
   return alo_tds_go(reader, lob ? ALO_TDS_STATE_TABLE_PARTS : ALO_TDS_STATE_NAME_SIZE);
 }
 
@@ -304,6 +304,9 @@ static alo_tds_outcome name_complete(alo_tds_reader *reader) {
   alo_tds_current_info(reader)->name = name;
   if (alo_tds_is_return(reader)) {
     return alo_tds_go(reader, ALO_TDS_STATE_RETURN_TYPE);
+  }
+  if (at->token == ALO_TDS_TOKEN_ALTMETADATA) {
+    return alo_tds_alt_column_end(reader);
   }
   if (++at->column < reader->columns_announced) {
     return alo_tds_go(reader, ALO_TDS_STATE_COLUMN);

@@ -38,6 +38,7 @@ void alo_tds_reader_close(alo_tds_reader *reader) {
   alo_heap_give(heap, reader->cells, reader->cells_bytes);
   alo_heap_give(heap, reader->nulls, reader->nulls_bytes);
   alo_heap_give(heap, reader->texts, reader->texts_bytes);
+  alo_heap_give(heap, reader->computed, reader->computed_bytes);
   alo_tds_memory_fini(&reader->names);
   alo_tds_memory_fini(&reader->row);
   alo_tds_memory_fini(&reader->large);
@@ -119,7 +120,8 @@ alo_tds_outcome alo_tds_fail_column(alo_tds_reader *reader, const char *reason) 
   if (alo_tds_is_return(reader)) {
     return fail(reader, "return value: ", reason, "");
   }
-  size_t at = add_text(prefix, 0, sizeof prefix, "column ");
+  size_t at =
+      add_text(prefix, 0, sizeof prefix, alo_tds_is_apart(reader) ? "computed column " : "column ");
   at = add_text(prefix, at, sizeof prefix, number_text(reader->at.column + UINT64_C(1), 10, text));
   add_text(prefix, at, sizeof prefix, ": ");
   return fail(reader, prefix, reason, "");
@@ -180,7 +182,7 @@ static void begin_message(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
   at->own_flags = (uint8_t)(at->own_flags & ALO_TDS_FLAG_SKIP);
   alo_tds_set_flag(at, ALO_TDS_HAS_PENDING, true);
-  reader->column_count = 0;
+  reader->column_count = reader->compute_count = 0;
 }
 
 static alo_tds_event end_message(alo_tds_reader *reader) {

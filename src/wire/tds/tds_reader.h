@@ -167,7 +167,7 @@ aloft_bytes alo_tds_reader_feature(const alo_tds_reader *reader, uint8_t *id);
 uint16_t alo_tds_reader_spid(const alo_tds_reader *reader);
 /* BROKEN: what, and the offset in the connection's stream up to which it was understood (just
  * after the field that is wrong). `unsupported`: well-formed, but Aloft
- * does not have it (ALTMETADATA, ALTROW): a clear error rather than a protocol error. */
+ * does not have it (types of before TDS 7): a clear error rather than a protocol error. */
 const char *alo_tds_reader_broken(const alo_tds_reader *reader, uint64_t *offset,
                                   bool *unsupported);
 

@@ -13,7 +13,12 @@
 #include "tds_reader.h"
 #include "utf16.h"
 
-enum { ALO_TDS_CARRY = 32, ALO_TDS_NAME_UNITS_MAX = 128, ALO_TDS_TABLE_PARTS_MAX = 4 };
+enum {
+  ALO_TDS_CARRY = 32,
+  ALO_TDS_NAME_UNITS_MAX = 128,
+  ALO_TDS_TABLE_PARTS_MAX = 4,
+  ALO_TDS_COMPUTES_MAX = 32
+};
 
 /* Token types, MS-TDS 2.2.4. */
 enum {
@@ -63,6 +68,10 @@ enum {
   X(RETURN_VALUE, return_value)                                                                    \
   X(RETURN_TYPE, return_type)                                                                      \
   X(RETURN_CELL, return_cell)                                                                      \
+  X(ALT_HEAD, alt_head)                                                                            \
+  X(ALT_COLUMN, alt_column)                                                                        \
+  X(ALT_ROW, alt_row)                                                                              \
+  X(ALT_CELLS, alt_cells)                                                                          \
   X(NULLS, nulls)                                                                                  \
   X(CELLS, cells)                                                                                  \
   X(VALUE, value)                                                                                  \
@@ -147,6 +156,12 @@ typedef struct alo_tds_large {
   alo_tds_cut cut;
 } alo_tds_large;
 
+/* What one ALTMETADATA has told: its columns' plans are reader->computed[first] and on. */
+typedef struct alo_tds_compute {
+  uint16_t id, count;
+  uint32_t first;
+} alo_tds_compute;
+
 /* The text made of a cell of the row that was the reader's n-th. */
 typedef struct alo_tds_made_text {
   uint64_t row; /* n; 0: of none */
@@ -203,6 +218,12 @@ struct alo_tds_reader {
   alo_tds_plan return_plan;
   alo_tds_cell return_cell;
   aloft_bytes feature;
+
+  alo_tds_compute computes[ALO_TDS_COMPUTES_MAX]; /* of the present result set */
+  uint32_t compute_count;
+  const alo_tds_compute *compute; /* of the ALTROW being read */
+  alo_tds_plan *computed;
+  size_t computed_bytes;
 
   alo_tds_counters counters;
   bool broken, unsupported;
@@ -284,7 +305,17 @@ alo_tds_outcome alo_tds_body_loginack(alo_tds_reader *reader, aloft_bytes body);
 alo_tds_outcome alo_tds_body_tabname(alo_tds_reader *reader, aloft_bytes body);
 alo_tds_outcome alo_tds_body_colinfo(alo_tds_reader *reader, aloft_bytes body);
 
-/* tds_row.c: ROW or (compressed) NBCROW begins; the value of the current cell is complete. */
+/* tds_metadata.c: user type, flags and type token, 7 bytes at `piece`; the rest of TYPE_INFO
+ * follows. */
+alo_tds_outcome alo_tds_type_begin(alo_tds_reader *reader, const uint8_t *piece);
+
+/* tds_compute.c: a column of ALTMETADATA is complete. */
+alo_tds_outcome alo_tds_alt_column_end(alo_tds_reader *reader);
+
+/* tds_row.c: the value of a cell begins: ALO_TDS_CELL when it is complete. */
+alo_tds_outcome alo_tds_cell_begin(alo_tds_reader *reader, const alo_tds_plan *plan,
+                                   alo_tds_cell *cell);
+/* ROW or (compressed) NBCROW begins; the value of the current cell is complete. */
 alo_tds_outcome alo_tds_row_begin(alo_tds_reader *reader, bool compressed);
 alo_tds_outcome alo_tds_cell_end(alo_tds_reader *reader);
 /* Moves what the current row has in the input to row memory; false: no memory. */
@@ -294,12 +325,18 @@ static inline bool alo_tds_is_return(const alo_tds_reader *reader) {
   return reader->at.token == ALO_TDS_TOKEN_RETURNVALUE;
 }
 
+/* What is read is no column of the result set: it has a place of its own. */
+static inline bool alo_tds_is_apart(const alo_tds_reader *reader) {
+  return alo_tds_is_return(reader) || reader->at.token == ALO_TDS_TOKEN_ALTMETADATA ||
+         reader->at.token == ALO_TDS_TOKEN_ALTROW;
+}
+
 static inline alo_tds_cell *alo_tds_current_cell(alo_tds_reader *reader) {
-  return alo_tds_is_return(reader) ? &reader->return_cell : &reader->cells[reader->at.column];
+  return alo_tds_is_apart(reader) ? &reader->return_cell : &reader->cells[reader->at.column];
 }
 
 static inline const alo_tds_plan *alo_tds_current_plan(const alo_tds_reader *reader) {
-  return alo_tds_is_return(reader) ? &reader->return_plan : &reader->plans[reader->at.column];
+  return alo_tds_is_apart(reader) ? &reader->return_plan : &reader->plans[reader->at.column];
 }
 
 /* What character data of the current column is decoded with. False: it stays as it came. */
@@ -312,7 +349,7 @@ static inline bool alo_tds_current_characters(const alo_tds_reader *reader,
 }
 
 static inline alo_tds_column_info *alo_tds_current_info(alo_tds_reader *reader) {
-  return alo_tds_is_return(reader) ? &reader->return_info : &reader->columns[reader->at.column];
+  return alo_tds_is_apart(reader) ? &reader->return_info : &reader->columns[reader->at.column];
 }
 
 /* tds_large.c */

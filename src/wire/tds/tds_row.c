@@ -111,8 +111,8 @@ static alo_tds_outcome begin_plp(alo_tds_reader *reader, alo_tds_cell *cell) {
   return total == ALO_TDS_TOTAL_NULL ? ALO_TDS_CELL : alo_tds_large_begin(reader, total, false);
 }
 
-static alo_tds_outcome cell_begin(alo_tds_reader *reader, const alo_tds_plan *plan,
-                                  alo_tds_cell *cell) {
+alo_tds_outcome alo_tds_cell_begin(alo_tds_reader *reader, const alo_tds_plan *plan,
+                                   alo_tds_cell *cell) {
   switch ((alo_tds_form)plan->form) {
   case ALO_TDS_FORM_FIXED:
     if (plan->null) {
@@ -163,7 +163,7 @@ alo_tds_outcome alo_tds_read_nulls(alo_tds_reader *reader) {
 }
 
 /* The size of the value that begins at `next`, and its prefix's, when its form is common and it
- * lies whole before `end`; false, and all the rest is for cell_begin. */
+ * lies whole before `end`; false, and all the rest is for alo_tds_cell_begin. */
 static inline bool whole_value(const alo_tds_plan *plan, const uint8_t *next, const uint8_t *end,
                                size_t *prefix, size_t *size) {
   size_t available = (size_t)(end - next);
@@ -222,7 +222,7 @@ alo_tds_outcome alo_tds_read_cells(alo_tds_reader *reader) {
       return row_complete(reader);
     }
     alo_tds_outcome outcome =
-        cell_begin(reader, &reader->plans[at->column], &reader->cells[at->column]);
+        alo_tds_cell_begin(reader, &reader->plans[at->column], &reader->cells[at->column]);
     if (outcome != ALO_TDS_CELL) {
       return outcome;
     }
@@ -236,7 +236,7 @@ static alo_tds_outcome return_complete(alo_tds_reader *reader) {
 }
 
 alo_tds_outcome alo_tds_read_return_cell(alo_tds_reader *reader) {
-  alo_tds_outcome outcome = cell_begin(reader, &reader->return_plan, &reader->return_cell);
+  alo_tds_outcome outcome = alo_tds_cell_begin(reader, &reader->return_plan, &reader->return_cell);
   return outcome == ALO_TDS_CELL ? return_complete(reader) : outcome;
 }
 
@@ -245,7 +245,8 @@ alo_tds_outcome alo_tds_cell_end(alo_tds_reader *reader) {
     return return_complete(reader);
   }
   reader->at.column++;
-  return alo_tds_go(reader, ALO_TDS_STATE_CELLS);
+  bool computed = reader->at.token == ALO_TDS_TOKEN_ALTROW;
+  return alo_tds_go(reader, computed ? ALO_TDS_STATE_ALT_CELLS : ALO_TDS_STATE_CELLS);
 }
 
 alo_tds_outcome alo_tds_read_value(alo_tds_reader *reader) {

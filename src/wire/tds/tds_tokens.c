@@ -5,11 +5,6 @@
 
 enum { FEATURE_END = 0xFF, DONE_SIZE = 12 };
 
-static alo_tds_outcome unsupported(alo_tds_reader *reader, const char *reason) {
-  reader->unsupported = true;
-  return alo_tds_fail(reader, reason);
-}
-
 alo_tds_outcome alo_tds_read_token(alo_tds_reader *reader) {
   const uint8_t *piece = alo_tds_piece(reader, 1);
   if (!piece) {
@@ -48,8 +43,9 @@ alo_tds_outcome alo_tds_read_token(alo_tds_reader *reader) {
   case ALO_TDS_TOKEN_FEDAUTHINFO:
     return alo_tds_go(reader, ALO_TDS_STATE_SKIP_SIZE);
   case ALO_TDS_TOKEN_ALTMETADATA:
+    return alo_tds_go(reader, ALO_TDS_STATE_ALT_HEAD);
   case ALO_TDS_TOKEN_ALTROW:
-    return unsupported(reader, "rows of COMPUTE BY (ALTMETADATA, ALTROW) are not supported");
+    return alo_tds_go(reader, ALO_TDS_STATE_ALT_ROW);
   default:
     return alo_tds_fail_hex(reader, "unknown token 0x#", token);
   }
