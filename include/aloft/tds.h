@@ -211,7 +211,7 @@ typedef enum aloft_tds_large {
 struct aloft_tds_query {
   aloft_op op;
   aloft_text sql;                /* [call] */
-  const aloft_tds_param *params; /* [call] */
+  const aloft_tds_param *params; /* [call]; [op] when one is `output`, for aloft_tds_output */
   size_t param_count;            /* at most 2,100 */
   /* Called when there is something to step over, first and after each ALOFT_PENDING. NULL: rows
    * are skipped and done runs at the end. */

@@ -35,6 +35,7 @@ static void run_query(aloft_item *item) {
 
 void alo_tds_query_init(aloft_tds *tds) {
   tds->query_kind = (alo_op_kind){{run_query}, alo_tds_query_stop, tds->ops};
+  memcpy(tds->collation, alo_tds_collation_default, sizeof tds->collation);
 }
 
 static bool is_written(const aloft_tds *tds, const aloft_tds_query *query) {
@@ -127,6 +128,7 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->misuse.status = ALOFT_OK;
   tds->columns_shown = false;
   tds->row_begun = tds->value_open = false;
+  tds->outputs = 0;
   alo_tds_reader_pieces(tds->reader, query->own.flags & IN_PIECES);
   alo_tds_surplus_note(tds);
   alo_stream_send(&tds->stream);
@@ -177,8 +179,10 @@ static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
     return alo_op_refuse(&query->op, ALOFT_CLOSED, NULL);
   if (tds->phase == ALO_TDS_DEAD)
     return alo_op_refuse(&query->op, tds->failed, &tds->failure.error);
-  if (!query->sql.data)
-    return refuse(tds, query, ALOFT_ARGUMENT, "a query needs its sql");
+  if (!query->sql.data == !query->procedure.data)
+    return refuse(tds, query, ALOFT_ARGUMENT,
+                  query->sql.data ? "a query has sql or a procedure, not both"
+                                  : "a query needs its sql, or a procedure");
   if (query->param_count > ALO_TDS_PARAMS_MAX || (query->param_count && !query->params))
     return refuse(tds, query, ALOFT_ARGUMENT, "a query has at most 2,100 parameters");
   if (query->large != ALOFT_TDS_WHOLE && query->large != ALOFT_TDS_PIECES)
@@ -192,25 +196,32 @@ static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
 }
 
 static void put_query(alo_tds_writer *writer, const aloft_tds *tds, const aloft_tds_query *query,
-                      size_t *bad) {
+                      alo_tds_bad_param *bad) {
   uint64_t transaction = transaction_of(tds);
-  *bad = query->param_count;
-  if (query->own.flags & IS_RPC)
+  *bad = (alo_tds_bad_param){query->param_count, NULL};
+  if (query->procedure.data)
+    alo_tds_put_call(writer, transaction, query->procedure, tds->collation, query->params,
+                     query->param_count, bad);
+  else if (query->own.flags & IS_RPC)
     alo_tds_put_executesql(writer, transaction, query->sql, query->params, query->param_count, bad);
   else
     alo_tds_put_batch(writer, transaction, query->sql);
 }
 
 static aloft_status refuse_message(aloft_tds *tds, aloft_tds_query *query, aloft_status status,
-                                   size_t bad) {
-  if (bad < query->param_count) {
-    aloft_text name = query->params[bad].name;
-    alo_tds_detail_format(&tds->refusal, status, "parameter %zu (%.*s): %s", bad + 1,
-                          name.size > 128 ? 128 : ALOFT_PRINT(name), aloft_status_meaning(status));
+                                   const alo_tds_bad_param *bad) {
+  if (bad->index < query->param_count) {
+    aloft_text name = query->params[bad->index].name;
+    alo_tds_detail_format(&tds->refusal, status, "parameter %zu (%.*s): %s", bad->index + 1,
+                          name.size > 128 ? 128 : ALOFT_PRINT(name),
+                          bad->why ? bad->why : aloft_status_meaning(status));
     return alo_op_refuse(&query->op, status, &tds->refusal.error);
   }
   if (status == ALOFT_ARGUMENT)
-    return refuse(tds, query, status, "the sql is not well-formed UTF-8");
+    return refuse(tds, query, status,
+                  query->procedure.data ? "the procedure's name is not well-formed UTF-8 of 1 to "
+                                          "1,046 characters"
+                                        : "the sql is not well-formed UTF-8");
   if (status == ALOFT_FULL)
     return refuse(tds, query, status,
                   "the requests not yet written exceed tx_bytes_max: wait, or raise it");
@@ -227,18 +238,36 @@ static uint64_t utf16_size(aloft_text text) {
   return units == SIZE_MAX ? 0 : 2 * (uint64_t)units;
 }
 
+/* Of text in any charset that there is. */
+static uint64_t least_param_size(const aloft_tds_param *param) {
+  if (param->null || param->by_default)
+    return 0;
+  switch (param->type) {
+  case ALOFT_TDS_NCHAR:
+  case ALOFT_TDS_NVARCHAR:
+  case ALOFT_TDS_NTEXT:
+  case ALOFT_TDS_XML:
+  case ALOFT_TDS_JSON:
+    return utf16_size(param->value.text);
+  case ALOFT_TDS_CHAR:
+  case ALOFT_TDS_VARCHAR:
+  case ALOFT_TDS_TEXT:
+    return utf16_size(param->value.text) / 2;
+  case ALOFT_TDS_BINARY:
+  case ALOFT_TDS_VARBINARY:
+  case ALOFT_TDS_IMAGE:
+  case ALOFT_TDS_UDT:
+    return param->value.bytes.size;
+  default:
+    return 0;
+  }
+}
+
 /* What the message has besides its framing. */
 static uint64_t least_size(const aloft_tds_query *query) {
   uint64_t size = utf16_size(query->sql);
-  for (size_t at = 0; at < query->param_count; at++) {
-    const aloft_tds_param *param = &query->params[at];
-    if (param->null)
-      continue;
-    if (param->type >= ALOFT_TDS_CHAR && param->type <= ALOFT_TDS_NVARCHAR)
-      size += utf16_size(param->value.text);
-    else if (param->type == ALOFT_TDS_BINARY || param->type == ALOFT_TDS_VARBINARY)
-      size += param->value.bytes.size;
-  }
+  for (size_t at = 0; at < query->param_count; at++)
+    size += least_param_size(&query->params[at]);
   return size;
 }
 
@@ -256,7 +285,7 @@ static aloft_status judge(const aloft_tds *tds, const aloft_tds_query *query, al
   return all > tds->tx_bytes_max ? ALOFT_FULL : ALOFT_OK;
 }
 
-static aloft_status start_now(aloft_tds *tds, aloft_tds_query *query, size_t *bad) {
+static aloft_status start_now(aloft_tds *tds, aloft_tds_query *query, alo_tds_bad_param *bad) {
   size_t before = alo_buffer_size(&tds->stream.tx);
   begin_message(tds, query);
   put_query(&tds->writer, tds, query, bad);
@@ -270,7 +299,7 @@ static aloft_status start_now(aloft_tds *tds, aloft_tds_query *query, size_t *ba
   return status;
 }
 
-static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, size_t *bad) {
+static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, alo_tds_bad_param *bad) {
   alo_tds_writer writer;
   size_t before = alo_buffer_size(&tds->waiting);
   alo_tds_writer_init(&writer, &tds->waiting, UINT32_MAX);
@@ -289,13 +318,15 @@ static aloft_status start_later(aloft_tds *tds, aloft_tds_query *query, size_t *
 
 static uint32_t flags_of(const aloft_tds_query *query) {
   uint32_t flags = WANTS_READY;
-  if (query->param_count)
+  if (query->param_count || query->procedure.data)
     flags |= IS_RPC;
   if (query->ready && query->large == ALOFT_TDS_PIECES)
     flags |= IN_PIECES;
   for (size_t at = 0; at < query->param_count; at++)
     if (query->params[at].output)
       flags |= WANTS_OUTPUT;
+  if (query->procedure.data)
+    flags |= WANTS_OUTPUT; /* also a function's result */
   return flags;
 }
 
@@ -307,14 +338,14 @@ aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {
   aloft_status status = check(tds, query);
   if (status != ALOFT_OK)
     return status;
-  size_t bad = 0;
+  alo_tds_bad_param bad = {0, NULL};
   query->own.tds = tds;
   query->own.flags = flags_of(query);
   status =
       may_send(tds) && !tds->first ? start_now(tds, query, &bad) : start_later(tds, query, &bad);
   if (status != ALOFT_OK) {
     alo_tds_surplus_watch(tds); /* what was encoded before it was found out took room */
-    return refuse_message(tds, query, status, bad);
+    return refuse_message(tds, query, status, &bad);
   }
   query->rows_affected = -1;
   query->returned = false;

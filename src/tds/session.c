@@ -6,6 +6,7 @@
 enum {
   ENV_DATABASE = 1,
   ENV_PACKET_SIZE = 4,
+  ENV_COLLATION = 7,
   ENV_BEGIN_TRANSACTION = 8,
   ENV_COMMIT = 9,
   ENV_ROLLBACK = 10,
@@ -58,6 +59,10 @@ void alo_tds_session_change(aloft_tds *tds) {
     break;
   case ENV_PACKET_SIZE:
     change_packet_size(tds, env->text_new);
+    break;
+  case ENV_COLLATION:
+    if (env->bytes_new.size == sizeof tds->collation)
+      memcpy(tds->collation, env->bytes_new.data, sizeof tds->collation);
     break;
   case ENV_BEGIN_TRANSACTION:
   case ENV_ENLIST:

@@ -118,6 +118,7 @@ struct aloft_tds {
 
   bool login_encrypted;
   uint64_t transaction; /* the descriptor, 0: none */
+  uint8_t collation[5]; /* the server's, for the text of calls */
   char database[ALO_TDS_NAME_MAX], server_name[ALO_TDS_NAME_MAX];
   size_t database_size, server_name_size;
   uint8_t server_version[4];
@@ -138,6 +139,7 @@ struct aloft_tds {
   bool stepping;             /* inside step */
   bool in_row;               /* values may be asked for */
   bool in_output;            /* an output parameter's: column 0 of one */
+  size_t outputs;            /* shown of the active query */
   bool row_begun;            /* the row has been shown, and goes on */
   bool value_open;           /* at a large value that may be read in pieces */
   bool failed_query;         /* `detail` holds the active query's first error */

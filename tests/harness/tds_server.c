@@ -519,12 +519,98 @@ static void take_sql(request *asked, const uint8_t *data, size_t size) {
   memcpy(asked->sql, text, text_size < SQL_MAX ? text_size : SQL_MAX);
 }
 
-static void take_rpc(request *asked, aloft_bytes rest) {
-  alo_tds_rpc rpc;
+/* ---- calls ---- */
+
+enum { RETURN_STATUS = 42 };
+
+static void put_raw(alo_tds_writer *writer, const alo_tds_rpc_param *param) {
+  const alo_tds_type *type = &param->type;
+  if (param->null) {
+    alo_tds_put_null(writer, type);
+    return;
+  }
+  switch (alo_tds_type_form(type)) {
+  case ALO_TDS_FORM_BYTE:
+    alo_tds_put_u8(writer, (uint8_t)param->size);
+    break;
+  case ALO_TDS_FORM_SHORT:
+    alo_tds_put_u16(writer, (uint16_t)param->size);
+    break;
+  case ALO_TDS_FORM_LONG:
+    alo_tds_put_u32(writer, (uint32_t)param->size);
+    break;
+  case ALO_TDS_FORM_PLP:
+    alo_tds_put_u64(writer, param->size);
+    if (param->size)
+      alo_tds_put_u32(writer, (uint32_t)param->size);
+    break;
+  default:
+    break;
+  }
+  if (param->size)
+    alo_tds_put(writer, param->data, param->size);
+  if (alo_tds_type_is_plp(type))
+    alo_tds_put_u32(writer, 0);
+}
+
+static aloft_text name_of(aloft_bytes utf16, char text[400]) {
+  alo_utf16_cut cut = {{0}, 0};
+  if (!utf16.size)
+    return (aloft_text){"", 0};
+  return (aloft_text){text, alo_utf16_to_utf8(&cut, utf16.data, utf16.size, true, text, NULL)};
+}
+
+/* What RETURNVALUE has before the value. */
+static void put_return_head(alo_tds_writer *writer, uint16_t ordinal,
+                            const alo_tds_rpc_param *param) {
+  char text[400];
+  aloft_text name = name_of(param->name, text);
+  if (param->type.token != ALO_TDS_UDT) {
+    alo_tds_put_return_value(writer, ordinal, name, &param->type);
+    return;
+  }
+  alo_tds_put_u8(writer, 0xAC);
+  alo_tds_put_u16(writer, ordinal);
+  alo_tds_put_b_varchar(writer, name);
+  alo_tds_put_u8(writer, 1);
+  alo_tds_put_u32(writer, 0);
+  alo_tds_put_u16(writer, 0);
+  alo_tds_put_udt_type(writer, &param->type, ALOFT_TEXT("a_database.dbo.a_type"));
+}
+
+/* "echo": each output parameter comes back as it was sent, and a return status. "defaults": how
+ * many parameters were to be as the procedure has them. */
+static void answer_call(tds_session *session, alo_tds_rpc *rpc) {
+  alo_tds_writer writer;
+  alo_tds_rpc_param param;
+  char text[400];
+  bool over = false;
+  int32_t defaults = 0;
+  aloft_text procedure = name_of(rpc->name, text);
+  bool echo = procedure.size == 4 && memcmp(procedure.data, "echo", 4) == 0;
+  session->holding = session->deaf = session->cut = false;
+  begin(session, &writer);
+  for (uint16_t ordinal = 0;; ordinal++) {
+    assert_null(alo_tds_parse_param(&rpc->parameters, &param, &over));
+    if (over)
+      break;
+    defaults += param.default_value;
+    if (param.output && echo) {
+      put_return_head(&writer, ordinal, &param);
+      put_raw(&writer, &param);
+    }
+  }
+  alo_tds_put_return_status(&writer, echo ? RETURN_STATUS : defaults);
+  alo_tds_put_done(&writer, &(alo_tds_done){.token = 0xFE});
+  if (alo_tds_message_end(&writer) == ALOFT_OK)
+    send_held(session, SIZE_MAX);
+  else
+    end_session(session);
+}
+
+static void take_rpc(request *asked, alo_tds_rpc rpc) {
   alo_tds_rpc_param param;
   bool over = false;
-  assert_null(alo_tds_parse_rpc(rest, &rpc));
-  assert_int_equal(rpc.procedure, ALO_TDS_SP_EXECUTESQL);
   assert_null(alo_tds_parse_param(&rpc.parameters, &param, &over));
   take_sql(asked, param.data, param.size);
   asked->params = -1; /* the declarations */
@@ -540,11 +626,19 @@ static void answer_query(tds_session *session) {
   request asked = {0};
   aloft_bytes rest;
   assert_null(alo_tds_parse_headers(payload_of(session), &asked.transaction, &rest));
-  if (session->frames.type == ALO_TDS_RPC)
-    take_rpc(&asked, rest);
-  else
-    take_sql(&asked, rest.data, rest.size);
   session->server->requests++;
+  if (session->frames.type == ALO_TDS_RPC) {
+    alo_tds_rpc rpc;
+    assert_null(alo_tds_parse_rpc(rest, &rpc));
+    if (!rpc.procedure) {
+      answer_call(session, &rpc);
+      return;
+    }
+    assert_int_equal(rpc.procedure, ALO_TDS_SP_EXECUTESQL);
+    take_rpc(&asked, rpc);
+  } else {
+    take_sql(&asked, rest.data, rest.size);
+  }
   session->server->last_sql_size = asked.sql_size;
   answer_request(session, &asked);
 }

@@ -19,6 +19,10 @@
  *   garbage               bytes that are no token
  *   own                   what `answer` puts
  *
+ * A procedure called by its name: "echo" gives each output parameter back as it came, and the
+ * return status 42; any other the number of parameters that were left to their defaults as the
+ * status.
+ *
  * and after it, how:
  *
  *   hold B        stops after B bytes of the answer (0: before it) until ATTENTION; then the rest

@@ -44,9 +44,9 @@ static sent_rpc execute(aloft_text sql, const aloft_tds_param *params, size_t co
   sent_rpc request;
   uint64_t transaction;
   aloft_bytes rest;
-  size_t bad = SIZE_MAX;
+  alo_tds_bad_param bad;
   alo_tds_put_executesql(&output.writer, 5, sql, params, count, &bad);
-  assert_int_equal(bad, count);
+  assert_int_equal(bad.index, count);
   request.payload = tds_output_payload(&output);
   assert_null(alo_tds_parse_headers(guard_bytes(&request.payload), &transaction, &rest));
   assert_true(transaction == 5);
@@ -348,14 +348,14 @@ static void test_absent_text_is_null(void **state) {
 
 static void check_refused(aloft_tds_param param, aloft_status expected) {
   aloft_tds_param params[2] = {{.name = ALOFT_TEXT("good"), .type = ALOFT_TDS_INT}, param};
-  size_t bad = SIZE_MAX;
+  alo_tds_bad_param bad;
   if (!param.name.data) {
     params[1].name = ALOFT_TEXT("p");
   }
   alo_tds_message_begin(&output.writer, ALO_TDS_RPC, 0);
   alo_tds_put_executesql(&output.writer, 0, ALOFT_TEXT("SELECT 1"), params, 2, &bad);
   assert_int_equal(alo_tds_message_end(&output.writer), expected);
-  assert_int_equal(bad, 1);
+  assert_int_equal(bad.index, 1);
 }
 
 static void test_names_that_are_refused(void **state) {
@@ -408,16 +408,17 @@ static void test_values_that_are_refused(void **state) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     check_refused(values[i], ALOFT_ARGUMENT);
   }
-  check_refused((aloft_tds_param){.type = ALOFT_TDS_MONEY}, ALOFT_UNSUPPORTED);
+  check_refused((aloft_tds_param){.type = ALOFT_TDS_UDT}, ALOFT_UNSUPPORTED);
+  check_refused((aloft_tds_param){.type = ALOFT_TDS_INT, .by_default = true}, ALOFT_ARGUMENT);
   check_refused((aloft_tds_param){.type = ALOFT_TDS_UNKNOWN}, ALOFT_UNSUPPORTED);
 }
 
 static void test_statement_that_is_refused(void **state) {
   (void)state;
-  size_t bad = SIZE_MAX;
+  alo_tds_bad_param bad;
   alo_tds_put_executesql(&output.writer, 0, ALOFT_TEXT("\xC0"), NULL, 0, &bad);
   assert_int_equal(alo_tds_message_end(&output.writer), ALOFT_ARGUMENT);
-  assert_int_equal(bad, 0);
+  assert_int_equal(bad.index, 0);
 }
 
 /* ---- read ---- */
@@ -599,7 +600,7 @@ static void test_parameters_that_are_wrong(void **state) {
   check_wrong(long_name, sizeof long_name, "over 128");
   CHECK_WRONG("\0\x08\x26\x04\0", "encrypted");
   CHECK_WRONG("\0\0\xF3\0\0\0", "table-valued");
-  CHECK_WRONG("\0\0\xF0\0\0\0", "user-defined");
+  CHECK_WRONG("\0\0\xF0\0\0\1", "a type is cut");
   CHECK_WRONG("\0\0\x01\0", "unknown type");
   CHECK_WRONG("\0\0\x26\x03\0", "size");                          /* int of 3 bytes */
   CHECK_WRONG("\0\0\x26\x04\x02\0\0", "length");                  /* 2 bytes for one of 4 */
@@ -662,7 +663,8 @@ static guard_buffer large_request(void) {
   }
   params[count] = (aloft_tds_param){
       .name = ALOFT_TEXT("large"), .type = ALOFT_TDS_VARBINARY, .value.bytes = {data, 8001}};
-  alo_tds_put_executesql(&output.writer, 0, ALOFT_TEXT("SELECT 1"), params, count + 1, NULL);
+  alo_tds_bad_param bad;
+  alo_tds_put_executesql(&output.writer, 0, ALOFT_TEXT("SELECT 1"), params, count + 1, &bad);
   guard_buffer payload = tds_output_payload(&output);
   free(data);
   return payload;

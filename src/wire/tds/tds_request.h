@@ -95,14 +95,24 @@ const char *alo_tds_parse_login(aloft_bytes payload, alo_tds_login *login, char 
 void alo_tds_put_headers(alo_tds_writer *writer, uint64_t transaction);
 void alo_tds_put_batch(alo_tds_writer *writer, uint64_t transaction, aloft_text sql);
 
-/* sp_executesql: the statement, the parameters' declarations, their values. Text is sent as
- * nvarchar(4000), above 4,000 UTF-16 units as nvarchar(max); bytes as varbinary(8000) or (max);
- * a decimal with precision 0 as decimal(38). Absent text or bytes (data NULL) are NULL.
- * A name is letters, digits, `_ @ $ #`, at most 127 without its "@", for it becomes SQL. When a
- * parameter is at fault (ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_LARGE) `*bad` is its index,
- * otherwise `count`; `bad` may be NULL. The caller limits `count` to 2,100. */
+/* The parameter that could not be sent. */
+typedef struct alo_tds_bad_param {
+  size_t index;    /* their count: none was at fault */
+  const char *why; /* a constant sentence; NULL: as the status says */
+} alo_tds_bad_param;
+
+/* sp_executesql: the statement, the parameters' declarations, their values; in what types is told
+ * in tds_param.h and in the public struct. Absent text or bytes (data NULL) are NULL. A name is
+ * letters, digits, `_ @ $ #`, at most 127 without its "@", for it becomes SQL. When a parameter is
+ * at fault (ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_LARGE) `bad` says which. The caller limits
+ * `count` to 2,100. */
 void alo_tds_put_executesql(alo_tds_writer *writer, uint64_t transaction, aloft_text sql,
-                            const aloft_tds_param *params, size_t count, size_t *bad);
+                            const aloft_tds_param *params, size_t count, alo_tds_bad_param *bad);
+/* A procedure by its name, as T-SQL would write it, of at most 1,046 UTF-16 units; `collation` is
+ * the server's, for char, varchar and text. */
+void alo_tds_put_call(alo_tds_writer *writer, uint64_t transaction, aloft_text procedure,
+                      const uint8_t collation[5], const aloft_tds_param *params, size_t count,
+                      alo_tds_bad_param *bad);
 
 /* Server side. ALL_HEADERS: `*rest` is what follows; transaction 0 when there is no header of it.
  * What follows is the SQL in UTF-16LE for SQLBatch. */

@@ -38,6 +38,11 @@ static bool skip_schema(aloft_bytes *in) {
   return skip_counted(in, 1) && skip_counted(in, 1) && skip_counted(in, 2);
 }
 
+/* The names of a UDT: database, schema, type (2.2.5.5.2). */
+static bool skip_udt(aloft_bytes *in) {
+  return skip_counted(in, 1) && skip_counted(in, 1) && skip_counted(in, 1);
+}
+
 /* FreeTDS sends sizes that SQL Server takes and a server does not send: of a decimal as many bytes
  * as its precision needs, of an empty nvarchar one. They become the next larger ones. */
 static void round_size_up(uint8_t token, uint8_t *tail) {
@@ -68,9 +73,16 @@ const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
   if (!alo_tds_take_u8(&rest, &token)) {
     return "RPC: a type is cut";
   }
-  if (token == TABLE_VALUED || token == ALO_TDS_UDT) {
-    return token == ALO_TDS_UDT ? "RPC: parameters of user-defined types are not supported"
-                                : "RPC: table-valued parameters are not supported";
+  if (token == TABLE_VALUED) {
+    return "RPC: table-valued parameters are not supported";
+  }
+  if (token == ALO_TDS_UDT) {
+    *type = (alo_tds_type){.token = token, .size = ALO_TDS_MAX_SIZE};
+    if (!skip_udt(&rest)) {
+      return "RPC: a type is cut";
+    }
+    *in = rest;
+    return NULL;
   }
   int size = alo_tds_type_tail_size(token);
   aloft_bytes tail = {NULL, 0};
