@@ -49,5 +49,10 @@ forbid 'benchmarks use the public interface, their own parts and the reader of o
   "$(own_headers bench)|^\"((exit_status|nearest|option|report)|(heap|tds_reader|utf16|nats_client|tls))[.]h\"$"
 forbid 'examples use the public interface' 'examples/' '^"'
 
+if grep -rn --include='*.c' own_flags src; then
+  echo "includes: the reader's flags are reached through alo_tds_flag and alo_tds_set_flag only" >&2
+  failed=1
+fi
+
 echo "$(wc -l <"$list") includes"
 exit $failed

@@ -180,7 +180,7 @@ static alo_tds_event stop(alo_tds_reader *reader) {
 
 static void begin_message(alo_tds_reader *reader) {
   alo_tds_position *at = &reader->at;
-  at->own_flags = (uint8_t)(at->own_flags & ALO_TDS_FLAG_SKIP);
+  alo_tds_clear_flags(at, ALO_TDS_FLAG_SKIP);
   alo_tds_set_flag(at, ALO_TDS_HAS_PENDING, true);
   reader->column_count = reader->compute_count = 0;
 }

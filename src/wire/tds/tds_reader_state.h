@@ -130,6 +130,11 @@ static inline void alo_tds_set_flag(alo_tds_position *at, uint8_t flag, bool on)
   at->own_flags = (uint8_t)(on ? at->own_flags | flag : at->own_flags & ~flag);
 }
 
+/* All but those of `kept`. */
+static inline void alo_tds_clear_flags(alo_tds_position *at, uint8_t kept) {
+  at->own_flags = (uint8_t)(at->own_flags & kept);
+}
+
 /* How to read the cells of a column: its TYPE_INFO boiled down. */
 typedef struct alo_tds_plan {
   uint8_t form; /* alo_tds_form */
