@@ -17,9 +17,7 @@ void alo_nats_encryption_ask(const alo_nats_settings *settings, aloft_nats_confi
 }
 
 /* The longer ones first. There is no option for the name, as the nats tool has none. */
-static const struct {
-  const char *setting, *option;
-} names[] = {
+static const alo_option_name names[] = {
     {", or set tls_server_name", ""},
     {"set tls_server_name", "give another host"},
     {"tls_certificate_file", "--tlscert and --tlskey"},
@@ -28,14 +26,7 @@ static const struct {
 };
 
 void alo_nats_encryption_name_options(alo_failure *failure) {
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    char *at = strstr(failure->text, names[i].setting), rest[sizeof failure->text];
-    if (at == NULL)
-      continue;
-    snprintf(rest, sizeof rest, "%s", at + strlen(names[i].setting));
-    snprintf(at, sizeof failure->text - (size_t)(at - failure->text), "%s%s", names[i].option,
-             rest);
-  }
+  alo_failure_name_options(failure, names, sizeof names / sizeof *names);
 }
 
 void alo_nats_encryption_tell(const aloft_nats *nats) {

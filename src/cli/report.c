@@ -96,3 +96,14 @@ alo_exit alo_failure_report_connect(const alo_failure *failure, const char *what
   alo_exit code = alo_failure_report(failure, what);
   return code == ALO_EXIT_USAGE || code == ALO_EXIT_LOCAL ? code : ALO_EXIT_CONNECTION;
 }
+
+void alo_failure_name_options(alo_failure *failure, const alo_option_name *names, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char *at = strstr(failure->text, names[i].setting), rest[sizeof failure->text];
+    if (at == NULL)
+      continue;
+    snprintf(rest, sizeof rest, "%s", at + strlen(names[i].setting));
+    snprintf(at, sizeof failure->text - (size_t)(at - failure->text), "%s%s", names[i].option,
+             rest);
+  }
+}

@@ -32,6 +32,14 @@ typedef struct alo_failure {
   char text[1024];
 } alo_failure;
 
+/* What the library calls a setting, and what the command's option for it is called. */
+typedef struct alo_option_name {
+  const char *setting, *option;
+} alo_option_name;
+
+/* Puts options in place of settings, each once; those that contain others come first. */
+void alo_failure_name_options(alo_failure *failure, const alo_option_name *names, size_t count);
+
 /* `error` [call] may be NULL: then the status's own words are kept. */
 void alo_failure_keep(alo_failure *failure, aloft_status status, const aloft_error *error);
 

@@ -31,6 +31,12 @@ static void turn_until(aloft_loop *loop, const bool *done) {
   }
 }
 
+/* As a connection string has them. */
+static const alo_option_name names[] = {
+    {"HostNameInCertificate", "-F"}, {"ServerCertificate", "-J"},        {"CA File", "--ca-file"},
+    {"Encrypt=Strict", "-Nstrict"},  {"Encrypt=Optional", "-Noptional"},
+};
+
 static alo_exit connect_to(alo_sql_session *session, const alo_sql_settings *settings) {
   char string[ALO_SQL_CONNECTION_STRING_MAX], what[300];
   if (!alo_sql_connection_string(settings, string))
@@ -54,6 +60,7 @@ static alo_exit connect_to(alo_sql_session *session, const alo_sql_settings *set
     return alo_interrupt_exit(ALO_EXIT_OK);
   const char *advice = wait.failure.status == ALOFT_ENCRYPTION ? " (-N says how to encrypt)" : "";
   snprintf(what, sizeof what, "cannot connect to %s%s", settings->server, advice);
+  alo_failure_name_options(&wait.failure, names, sizeof names / sizeof *names);
   return alo_failure_report_connect(&wait.failure, what);
 }
 
