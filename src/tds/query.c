@@ -181,8 +181,8 @@ static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
     return alo_op_refuse(&query->op, tds->failed, &tds->failure.error);
   if (!query->sql.data == !query->procedure.data)
     return refuse(tds, query, ALOFT_ARGUMENT,
-                  query->sql.data ? "a query has sql or a procedure, not both"
-                                  : "a query needs its sql, or a procedure");
+                  query->sql.data ? "a query has `sql` or `procedure`, not both: leave one out"
+                                  : "a query needs its `sql`, or the name of a `procedure`");
   if (query->param_count > ALO_TDS_PARAMS_MAX || (query->param_count && !query->params))
     return refuse(tds, query, ALOFT_ARGUMENT, "a query has at most 2,100 parameters");
   if (query->large != ALOFT_TDS_WHOLE && query->large != ALOFT_TDS_PIECES)
@@ -218,10 +218,7 @@ static aloft_status refuse_message(aloft_tds *tds, aloft_tds_query *query, aloft
     return alo_op_refuse(&query->op, status, &tds->refusal.error);
   }
   if (status == ALOFT_ARGUMENT)
-    return refuse(tds, query, status,
-                  query->procedure.data ? "the procedure's name is not well-formed UTF-8 of 1 to "
-                                          "1,046 characters"
-                                        : "the sql is not well-formed UTF-8");
+    return refuse(tds, query, status, bad->why ? bad->why : "the sql is not well-formed UTF-8");
   if (status == ALOFT_FULL)
     return refuse(tds, query, status,
                   "the requests not yet written exceed tx_bytes_max: wait, or raise it");

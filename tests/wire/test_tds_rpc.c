@@ -421,6 +421,69 @@ static void test_statement_that_is_refused(void **state) {
   assert_int_equal(bad.index, 0);
 }
 
+/* ---- procedures ---- */
+
+static const char *const good_names[] = {"p",
+                                         "dbo.p",
+                                         "db.dbo.p",
+                                         "db..p",
+                                         "server.db.dbo.p",
+                                         "server...p",
+                                         "#temporary",
+                                         "p;2",
+                                         "[my procedure]",
+                                         "[a]]b].[c.d]",
+                                         "\"a\"\"b\".p",
+                                         "[;'\"].p",
+                                         "\"[\".\"]\"",
+                                         "Stra\xC3\x9F"
+                                         "e",
+                                         "[\xF0\x9F\x98\x80]"};
+static const char *const bad_names[] = {
+    "",     ".",   ".p",   "p.",     "a.b.c.d.e", "a b",    "p'",     "p\"", "p[",    "[p",
+    "[p]]", "[]",  "\"\"", "\"p",    "[p]x",      "x[p]",   "p;",     "p;a", "p;1.q", "p;1;2",
+    "p(1)", "p--", "p\n",  "a.[].b", "p,q",       "[a] .b", "dbo. p", "p=1"};
+
+static void check_name(aloft_text name, bool good) {
+  alo_tds_bad_param bad;
+  alo_tds_message_begin(&output.writer, ALO_TDS_RPC, 0);
+  alo_tds_put_call(&output.writer, 0, name, alo_tds_collation_default, NULL, 0, &bad);
+  if ((bad.why == NULL) != good || output.writer.failed != (good ? ALOFT_OK : ALOFT_ARGUMENT)) {
+    fail_msg("'%.*s'", ALOFT_PRINT(name));
+  }
+  if (good) {
+    uint64_t transaction;
+    aloft_bytes rest;
+    alo_tds_rpc rpc;
+    guard_buffer payload = tds_output_payload(&output);
+    assert_null(alo_tds_parse_headers(guard_bytes(&payload), &transaction, &rest));
+    assert_null(alo_tds_parse_rpc(rest, &rpc));
+    assert_int_equal(rpc.procedure, 0);
+    assert_utf16(rpc.name, name);
+    guard_give(&payload);
+  } else {
+    assert_int_equal(alo_tds_message_end(&output.writer), ALOFT_ARGUMENT);
+  }
+}
+
+static void test_names_of_procedures(void **state) {
+  (void)state;
+  char longest[1 + 522 + 1];
+  alo_tds_message_end(&output.writer);
+  for (size_t i = 0; i < sizeof good_names / sizeof *good_names; i++) {
+    check_name(aloft_text_of(good_names[i]), true);
+  }
+  for (size_t i = 0; i < sizeof bad_names / sizeof *bad_names; i++) {
+    check_name(aloft_text_of(bad_names[i]), false);
+  }
+  check_name((aloft_text){"a\0b", 3}, false);
+  check_name((aloft_text){"[a\0b]", 5}, false);
+  check_name((aloft_text){"a\xC0", 2}, false);
+  memset(longest, 'n', sizeof longest);
+  check_name((aloft_text){longest, 523}, true);
+  check_name((aloft_text){longest, 524}, false);
+}
+
 /* ---- read ---- */
 
 static void begin_rpc(void) {
@@ -712,6 +775,7 @@ int main(void) {
       TEST(test_names_that_are_refused),
       TEST(test_values_that_are_refused),
       TEST(test_statement_that_is_refused),
+      TEST(test_names_of_procedures),
       TEST(test_several_procedures),
       TEST(test_chunks_are_joined),
       TEST(test_long_types),

@@ -5,10 +5,7 @@
 #include "tds_request.h"
 #include "utf16.h"
 
-enum {
-  UNITS_MAX = 4000,          /* of nvarchar(n), in UTF-16 units */
-  PROCEDURE_UNITS_MAX = 1046 /* of a name in four parts, in brackets */
-};
+enum { UNITS_MAX = 4000 }; /* of nvarchar(n), in UTF-16 units */
 
 static const alo_tds_param_way in_sql = {.collation = alo_tds_collation_default};
 
@@ -140,9 +137,8 @@ void alo_tds_put_call(alo_tds_writer *writer, uint64_t transaction, aloft_text p
                       const uint8_t collation[5], const aloft_tds_param *params, size_t count,
                       alo_tds_bad_param *bad) {
   const alo_tds_param_way by_name = {.by_name = true, .collation = collation};
-  size_t units = alo_utf8_utf16_count(procedure.data, procedure.size);
-  *bad = (alo_tds_bad_param){count, NULL};
-  if (units == 0 || units > PROCEDURE_UNITS_MAX) { /* also what is not well-formed */
+  *bad = (alo_tds_bad_param){count, alo_tds_check_procedure(procedure)};
+  if (bad->why) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
     return;
   }

@@ -98,7 +98,7 @@ void alo_tds_put_batch(alo_tds_writer *writer, uint64_t transaction, aloft_text 
 /* The parameter that could not be sent. */
 typedef struct alo_tds_bad_param {
   size_t index;    /* their count: none was at fault */
-  const char *why; /* a constant sentence; NULL: as the status says */
+  const char *why; /* a constant sentence, also of the procedure; NULL: as the status says */
 } alo_tds_bad_param;
 
 /* sp_executesql: the statement, the parameters' declarations, their values; in what types is told
@@ -108,8 +108,12 @@ typedef struct alo_tds_bad_param {
  * `count` to 2,100. */
 void alo_tds_put_executesql(alo_tds_writer *writer, uint64_t transaction, aloft_text sql,
                             const aloft_tds_param *params, size_t count, alo_tds_bad_param *bad);
-/* A procedure by its name, as T-SQL would write it, of at most 1,046 UTF-16 units; `collation` is
- * the server's, for char, varchar and text. */
+/* NULL, or what is wrong with a procedure's name (a constant). It has one to four parts (server,
+ * database, schema, name), each plain or quoted as T-SQL does it ([a]]b], "a""b"), at most 523
+ * UTF-16 units, and maybe ";2" behind it. It is sent as it is: the server takes it apart. */
+const char *alo_tds_check_procedure(aloft_text name);
+/* A procedure by such a name, else ALOFT_ARGUMENT, and `bad->why` says why; `collation` is the
+ * server's, for char, varchar and text. */
 void alo_tds_put_call(alo_tds_writer *writer, uint64_t transaction, aloft_text procedure,
                       const uint8_t collation[5], const aloft_tds_param *params, size_t count,
                       alo_tds_bad_param *bad);
