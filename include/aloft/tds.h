@@ -211,7 +211,7 @@ typedef enum aloft_tds_large {
 struct aloft_tds_query {
   aloft_op op;
   aloft_text sql;                /* [call] */
-  const aloft_tds_param *params; /* [call]; [op] when one is `output`, for aloft_tds_output */
+  const aloft_tds_param *params; /* [call] */
   size_t param_count;            /* at most 2,100 */
   /* Called when there is something to step over, first and after each ALOFT_PENDING. NULL: rows
    * are skipped and done runs at the end. */
@@ -266,7 +266,8 @@ ALOFT_API uint64_t aloft_tds_open_size(const aloft_tds_query *query);
  * ALOFT_WRONG_STATE: there is no such value. */
 ALOFT_API aloft_status aloft_tds_read(aloft_tds_query *query, aloft_bytes *piece);
 
-/* After ALOFT_OUTPUT: the index in `params`, or `param_count` for a function's result. */
+/* After ALOFT_OUTPUT: the index in `params`, or `param_count` for a function's result. Values come in
+ * the server's order: large ones last. */
 ALOFT_API size_t aloft_tds_output(const aloft_tds_query *query);
 
 /* The columns of the current result set: valid until a step shows no ALOFT_ROW, or done returns.

@@ -287,12 +287,15 @@ static alo_tds_type nullable_type(const alo_tds_type *type) {
   return wide;
 }
 
+/* RETURNVALUE counts all parameters of the request: those of sp_executesql itself come first. */
+enum { EXECUTESQL_OWN = 2 };
+
 static void put_return_value(alo_lite_connection *connection, const alo_event *event) {
   const alo_engine_parameter *parameter = event->parameter;
   const alo_tds_type type = nullable_type(&parameter->type);
+  uint16_t ordinal = (uint16_t)(EXECUTESQL_OWN + event->parameter_index);
   put_status(connection);
-  alo_tds_put_return_value(&connection->writer, (uint16_t)event->parameter_index, parameter->name,
-                           &type);
+  alo_tds_put_return_value(&connection->writer, ordinal, parameter->name, &type);
   put_value(&connection->writer, &type, &parameter->value);
 }
 

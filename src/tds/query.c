@@ -15,7 +15,11 @@ enum {
   READY_QUEUED = 0x04, /* in the loop's queue */
   IN_PIECES = 0x08,    /* large values */
   WANTS_OUTPUT = 0x10, /* a parameter's value comes back */
+  IS_CALL = 0x20,      /* of a procedure */
 };
+
+/* Parameters of sp_executesql before those of the statement. */
+enum { EXECUTESQL_OWN = 2 };
 
 /* ---- the end ---- */
 
@@ -128,7 +132,6 @@ static void activate(aloft_tds *tds, aloft_tds_query *query, size_t size) {
   tds->misuse.status = ALOFT_OK;
   tds->columns_shown = false;
   tds->row_begun = tds->value_open = false;
-  tds->outputs = 0;
   alo_tds_reader_pieces(tds->reader, query->own.flags & IN_PIECES);
   alo_tds_surplus_note(tds);
   alo_stream_send(&tds->stream);
@@ -323,12 +326,18 @@ static uint32_t flags_of(const aloft_tds_query *query) {
     if (query->params[at].output)
       flags |= WANTS_OUTPUT;
   if (query->procedure.data)
-    flags |= WANTS_OUTPUT; /* also a function's result */
+    flags |= IS_CALL | WANTS_OUTPUT; /* also a function's result */
   return flags;
 }
 
 bool alo_tds_query_wants_output(const aloft_tds_query *query) {
   return (query->own.flags & WANTS_OUTPUT) != 0;
+}
+
+/* MS-TDS 2.2.7.19 counts from 0, all parameters of the request. */
+size_t alo_tds_query_param(const aloft_tds_query *query, uint16_t ordinal) {
+  size_t own = query->own.flags & IS_CALL ? 0 : EXECUTESQL_OWN;
+  return ordinal >= own && ordinal - own < query->param_count ? ordinal - own : query->param_count;
 }
 
 aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query) {

@@ -139,7 +139,6 @@ struct aloft_tds {
   bool stepping;             /* inside step */
   bool in_row;               /* values may be asked for */
   bool in_output;            /* an output parameter's: column 0 of one */
-  size_t outputs;            /* shown of the active query */
   bool row_begun;            /* the row has been shown, and goes on */
   bool value_open;           /* at a large value that may be read in pieces */
   bool failed_query;         /* `detail` holds the active query's first error */
@@ -273,6 +272,9 @@ void alo_tds_query_unqueue(aloft_tds *tds, aloft_tds_query *query);
 void alo_tds_query_readable(aloft_tds *tds);
 /* Whether the caller wants to see the values that come back. */
 bool alo_tds_query_wants_output(const aloft_tds_query *query);
+/* The index in `params` of the one that RETURNVALUE gives this number; `param_count`: there is
+ * none. The parameters themselves may be gone. */
+size_t alo_tds_query_param(const aloft_tds_query *query, uint16_t ordinal);
 /* step has said PENDING: `ready` is called when more has arrived. */
 void alo_tds_query_pends(aloft_tds_query *query);
 /* True until the caller has been told of what has arrived. */

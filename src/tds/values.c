@@ -93,36 +93,16 @@ static aloft_tds *reading(const aloft_tds_query *query) {
 
 enum { FUNCTION_RESULT = 0x02 };
 
-static bool same_name(aloft_text a, aloft_text b) {
-  if (a.size && a.data[0] == '@')
-    a = (aloft_text){a.data + 1, a.size - 1};
-  if (b.size && b.data[0] == '@')
-    b = (aloft_text){b.data + 1, b.size - 1};
-  return a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0);
-}
-
-/* By its name; a server that sends none, or another, means the next one that is output. */
 size_t aloft_tds_output(const aloft_tds_query *query) {
   const aloft_tds *tds = reading(query);
   uint8_t kind = 0;
   if (!tds || !tds->in_output)
     return query->param_count;
-  (void)alo_tds_reader_return_ordinal(tds->reader, &kind);
-  if (kind == FUNCTION_RESULT)
-    return query->param_count;
-  aloft_text name = alo_tds_reader_return_value(tds->reader)->name;
-  for (size_t at = 0; at < query->param_count; at++)
-    if (query->params[at].output && name.size && same_name(query->params[at].name, name))
-      return at;
-  size_t skip = tds->outputs - 1;
-  for (size_t at = 0; at < query->param_count; at++)
-    if (query->params[at].output && skip-- == 0)
-      return at;
-  return query->param_count;
+  uint16_t ordinal = alo_tds_reader_return_ordinal(tds->reader, &kind);
+  return kind == FUNCTION_RESULT ? query->param_count : alo_tds_query_param(query, ordinal);
 }
 
 void alo_tds_show_output(aloft_tds *tds) {
-  tds->outputs++;
   tds->in_row = true;
   tds->in_output = true;
   tds->columns_shown = false;

@@ -251,8 +251,110 @@ typedef struct request {
   uint64_t transaction;
   size_t sql_size; /* in characters */
   long params;
-  char sql[SQL_MAX + 1]; /* its beginning */
+  char sql[SQL_MAX + 1];    /* its beginning, or the procedure's name */
+  alo_tds_rpc_param *given; /* of an RPC, all of them */
+  size_t given_count;
 } request;
+
+/* ---- calls ---- */
+
+/* A value as it came. */
+static void put_raw(alo_tds_writer *writer, const alo_tds_rpc_param *param) {
+  const alo_tds_type *type = &param->type;
+  if (param->null) {
+    alo_tds_put_null(writer, type);
+    return;
+  }
+  switch (alo_tds_type_form(type)) {
+  case ALO_TDS_FORM_BYTE:
+    alo_tds_put_u8(writer, (uint8_t)param->size);
+    break;
+  case ALO_TDS_FORM_SHORT:
+    alo_tds_put_u16(writer, (uint16_t)param->size);
+    break;
+  case ALO_TDS_FORM_LONG:
+    alo_tds_put_u32(writer, (uint32_t)param->size);
+    break;
+  case ALO_TDS_FORM_PLP:
+    alo_tds_put_u64(writer, param->size);
+    if (param->size)
+      alo_tds_put_u32(writer, (uint32_t)param->size);
+    break;
+  default:
+    break;
+  }
+  if (param->size)
+    alo_tds_put(writer, param->data, param->size);
+  if (alo_tds_type_is_plp(type))
+    alo_tds_put_u32(writer, 0);
+}
+
+enum { NAME_ROOM = 400 };
+
+static aloft_text name_of(aloft_bytes utf16, char text[NAME_ROOM]) {
+  alo_utf16_cut cut = {{0}, 0};
+  if (!utf16.size)
+    return (aloft_text){"", 0};
+  return (aloft_text){text, alo_utf16_to_utf8(&cut, utf16.data, utf16.size, true, text, NULL)};
+}
+
+static void put_udt(alo_tds_writer *writer, const alo_tds_rpc_param *param) {
+  char name[3 * NAME_ROOM];
+  size_t size = 0;
+  for (size_t part = 0; part < ALO_TDS_UDT_PARTS; part++) {
+    char text[NAME_ROOM];
+    aloft_text of = name_of(param->udt[part], text);
+    size += (size_t)snprintf(name + size, sizeof name - size, "%s%.*s", size ? "." : "",
+                             ALOFT_PRINT(of));
+  }
+  alo_tds_put_udt_type(writer, &param->type, (aloft_text){name, size});
+}
+
+/* RETURNVALUE; `kind`: 1 an output parameter, 2 a function's result. */
+static void put_return_head(alo_tds_writer *writer, uint16_t ordinal, uint8_t kind,
+                            const alo_tds_rpc_param *param) {
+  char text[NAME_ROOM];
+  alo_tds_put_u8(writer, 0xAC);
+  alo_tds_put_u16(writer, ordinal);
+  alo_tds_put_b_varchar(writer, name_of(param->name, text));
+  alo_tds_put_u8(writer, kind);
+  alo_tds_put_u32(writer, 0);
+  alo_tds_put_u16(writer, 0);
+  if (param->type.token == ALO_TDS_UDT)
+    put_udt(writer, param);
+  else
+    alo_tds_put_type(writer, &param->type);
+}
+
+/* SQL Server sends large ones after the others. */
+static void put_outputs(alo_tds_writer *writer, const request *asked, bool large) {
+  for (size_t at = 0; at < asked->given_count; at++) {
+    const alo_tds_rpc_param *param = &asked->given[at];
+    if (!param->output || alo_tds_type_is_plp(&param->type) != large)
+      continue;
+    put_return_head(writer, (uint16_t)at, 1, param);
+    put_raw(writer, param);
+  }
+}
+
+static void put_echo(alo_tds_writer *writer, const request *asked) {
+  alo_tds_put_return_status(writer, TDS_SERVER_STATUS);
+  put_outputs(writer, asked, false);
+  put_outputs(writer, asked, true);
+}
+
+static void put_defaults(alo_tds_writer *writer, const request *asked) {
+  int32_t defaults = 0;
+  for (size_t at = 0; at < asked->given_count; at++)
+    defaults += asked->given[at].default_value;
+  alo_tds_put_return_status(writer, defaults);
+}
+
+static void put_function(alo_tds_writer *writer) {
+  const alo_tds_rpc_param result = {.type = type_bigint};
+  put_return_head(writer, 0, 2, &result);
+  alo_tds_put_int64(writer, &type_bigint, INT64_MAX);
+}
 
 /* The tokens of an answer up to its last DONE; the status for that. */
 static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const request *asked) {
@@ -292,6 +394,15 @@ static uint16_t put_answer(tds_session *session, alo_tds_writer *writer, const r
     put_numbers(writer, (int64_t)asked->sql_size, asked->params);
   } else if (begins(sql, "return")) {
     alo_tds_put_return_status(writer, (int32_t)number_after(sql, "return", 0));
+  } else if (begins(sql, "echo")) {
+    put_echo(writer, asked);
+    return 0;
+  } else if (begins(sql, "defaults")) {
+    put_defaults(writer, asked);
+    return 0;
+  } else if (begins(sql, "function")) {
+    put_function(writer);
+    return 0;
   } else if (begins(sql, "own")) {
     session->server->answer(writer);
   } else if (begins(sql, "garbage")) {
@@ -519,107 +630,46 @@ static void take_sql(request *asked, const uint8_t *data, size_t size) {
   memcpy(asked->sql, text, text_size < SQL_MAX ? text_size : SQL_MAX);
 }
 
-/* ---- calls ---- */
+static void take_params(request *asked, aloft_bytes *rest) {
+  for (bool over = false;;) {
+    void *grown = realloc(asked->given, (asked->given_count + 1) * sizeof *asked->given);
+    assert_non_null(grown);
+    asked->given = grown;
+    assert_null(alo_tds_parse_param(rest, &asked->given[asked->given_count], &over));
+    if (over)
+      return;
+    asked->given_count++;
+  }
+}
 
-enum { RETURN_STATUS = 42 };
+/* The last part of a procedure's name, without its brackets, is the script. */
+static aloft_bytes script_of(aloft_bytes name) {
+  const uint8_t *units = name.data;
+  size_t begin = 0, end = name.size;
+  for (size_t at = 0; at < name.size; at += 2)
+    if (units[at] == '.' && !units[at + 1])
+      begin = at + 2;
+  if (units[begin] == '[') {
+    begin += 2;
+    end -= 2;
+  }
+  return (aloft_bytes){units + begin, end - begin};
+}
 
-static void put_raw(alo_tds_writer *writer, const alo_tds_rpc_param *param) {
-  const alo_tds_type *type = &param->type;
-  if (param->null) {
-    alo_tds_put_null(writer, type);
+static void take_rpc(request *asked, aloft_bytes rest) {
+  alo_tds_rpc rpc;
+  assert_null(alo_tds_parse_rpc(rest, &rpc));
+  take_params(asked, &rpc.parameters);
+  if (!rpc.procedure) {
+    aloft_bytes script = script_of(rpc.name);
+    take_sql(asked, script.data, script.size);
+    asked->params = (long)asked->given_count;
     return;
   }
-  switch (alo_tds_type_form(type)) {
-  case ALO_TDS_FORM_BYTE:
-    alo_tds_put_u8(writer, (uint8_t)param->size);
-    break;
-  case ALO_TDS_FORM_SHORT:
-    alo_tds_put_u16(writer, (uint16_t)param->size);
-    break;
-  case ALO_TDS_FORM_LONG:
-    alo_tds_put_u32(writer, (uint32_t)param->size);
-    break;
-  case ALO_TDS_FORM_PLP:
-    alo_tds_put_u64(writer, param->size);
-    if (param->size)
-      alo_tds_put_u32(writer, (uint32_t)param->size);
-    break;
-  default:
-    break;
-  }
-  if (param->size)
-    alo_tds_put(writer, param->data, param->size);
-  if (alo_tds_type_is_plp(type))
-    alo_tds_put_u32(writer, 0);
-}
-
-static aloft_text name_of(aloft_bytes utf16, char text[400]) {
-  alo_utf16_cut cut = {{0}, 0};
-  if (!utf16.size)
-    return (aloft_text){"", 0};
-  return (aloft_text){text, alo_utf16_to_utf8(&cut, utf16.data, utf16.size, true, text, NULL)};
-}
-
-/* What RETURNVALUE has before the value. */
-static void put_return_head(alo_tds_writer *writer, uint16_t ordinal,
-                            const alo_tds_rpc_param *param) {
-  char text[400];
-  aloft_text name = name_of(param->name, text);
-  if (param->type.token != ALO_TDS_UDT) {
-    alo_tds_put_return_value(writer, ordinal, name, &param->type);
-    return;
-  }
-  alo_tds_put_u8(writer, 0xAC);
-  alo_tds_put_u16(writer, ordinal);
-  alo_tds_put_b_varchar(writer, name);
-  alo_tds_put_u8(writer, 1);
-  alo_tds_put_u32(writer, 0);
-  alo_tds_put_u16(writer, 0);
-  alo_tds_put_udt_type(writer, &param->type, ALOFT_TEXT("a_database.dbo.a_type"));
-}
-
-/* "echo": each output parameter comes back as it was sent, and a return status. "defaults": how
- * many parameters were to be as the procedure has them. */
-static void answer_call(tds_session *session, alo_tds_rpc *rpc) {
-  alo_tds_writer writer;
-  alo_tds_rpc_param param;
-  char text[400];
-  bool over = false;
-  int32_t defaults = 0;
-  aloft_text procedure = name_of(rpc->name, text);
-  bool echo = procedure.size == 4 && memcmp(procedure.data, "echo", 4) == 0;
-  session->holding = session->deaf = session->cut = false;
-  begin(session, &writer);
-  for (uint16_t ordinal = 0;; ordinal++) {
-    assert_null(alo_tds_parse_param(&rpc->parameters, &param, &over));
-    if (over)
-      break;
-    defaults += param.default_value;
-    if (param.output && echo) {
-      put_return_head(&writer, ordinal, &param);
-      put_raw(&writer, &param);
-    }
-  }
-  alo_tds_put_return_status(&writer, echo ? RETURN_STATUS : defaults);
-  alo_tds_put_done(&writer, &(alo_tds_done){.token = 0xFE});
-  if (alo_tds_message_end(&writer) == ALOFT_OK)
-    send_held(session, SIZE_MAX);
-  else
-    end_session(session);
-}
-
-static void take_rpc(request *asked, alo_tds_rpc rpc) {
-  alo_tds_rpc_param param;
-  bool over = false;
-  assert_null(alo_tds_parse_param(&rpc.parameters, &param, &over));
-  take_sql(asked, param.data, param.size);
-  asked->params = -1; /* the declarations */
-  for (;;) {
-    assert_null(alo_tds_parse_param(&rpc.parameters, &param, &over));
-    if (over)
-      break;
-    asked->params++;
-  }
+  assert_int_equal(rpc.procedure, ALO_TDS_SP_EXECUTESQL);
+  assert_true(asked->given_count > 0);
+  take_sql(asked, asked->given[0].data, asked->given[0].size);
+  asked->params = (long)asked->given_count - 2; /* and the declarations */
 }
 
 static void answer_query(tds_session *session) {
@@ -627,20 +677,13 @@ static void answer_query(tds_session *session) {
   aloft_bytes rest;
   assert_null(alo_tds_parse_headers(payload_of(session), &asked.transaction, &rest));
   session->server->requests++;
-  if (session->frames.type == ALO_TDS_RPC) {
-    alo_tds_rpc rpc;
-    assert_null(alo_tds_parse_rpc(rest, &rpc));
-    if (!rpc.procedure) {
-      answer_call(session, &rpc);
-      return;
-    }
-    assert_int_equal(rpc.procedure, ALO_TDS_SP_EXECUTESQL);
-    take_rpc(&asked, rpc);
-  } else {
+  if (session->frames.type == ALO_TDS_RPC)
+    take_rpc(&asked, rest);
+  else
     take_sql(&asked, rest.data, rest.size);
-  }
   session->server->last_sql_size = asked.sql_size;
   answer_request(session, &asked);
+  free(asked.given);
 }
 
 static void late_over(alo_timer *timer) {

@@ -1,5 +1,5 @@
 /* A scripted SQL Server for tests, on a loop of its own or on the client's. What it answers is
- * written in the query itself:
+ * written in the query itself, or in the last part of the procedure's name ("dbo.[rows 3]"):
  *
  *   rows N                N rows (id int, name nvarchar(40)), then DONE
  *   large N               one row: int, nvarchar(max) of N characters, int
@@ -17,11 +17,10 @@
  *   nothing               DONE
  *   wrong                 DONE with the error bit, without an error
  *   garbage               bytes that are no token
+ *   echo                  output parameters as they came, the large ones last, and a return status
+ *   defaults              how many parameters are by default, as the return status
+ *   function              a function's result: the largest bigint
  *   own                   what `answer` puts
- *
- * A procedure called by its name: "echo" gives each output parameter back as it came, and the
- * return status 42; any other the number of parameters that were left to their defaults as the
- * status.
  *
  * and after it, how:
  *
@@ -50,6 +49,8 @@
 #include "tls.h"
 
 #include "tds_packet.h"
+
+enum { TDS_SERVER_STATUS = 42 }; /* of "echo" */
 
 struct tds_session;
 

@@ -8,7 +8,7 @@ typedef struct call {
   probe probe;
   const struct expected *expected;
   size_t count, seen;
-  bool looking;
+  bool unnamed;
 } call;
 
 typedef struct expected {
@@ -136,8 +136,9 @@ static void look(call *c) {
   const expected *of = &c->expected[index];
   const aloft_tds_column *column = aloft_tds_get_column(query, 0);
   assert_non_null(column);
-  char name[16];
-  snprintf(name, sizeof name, "@p%zu", index);
+  char name[16] = "";
+  if (!c->unnamed)
+    snprintf(name, sizeof name, "@p%zu", index);
   assert_int_equal(column->name.size, strlen(name));
   assert_memory_equal(column->name.data, name, column->name.size);
   bool variant = of->param.type == ALOFT_TDS_VARIANT;
@@ -161,16 +162,19 @@ static void ready(aloft_tds_query *query) {
 
 static char names[CASES][8];
 
-/* Each case as an output parameter of one call. */
-static void call_with(world *w, const expected *of, size_t count, bool null) {
+typedef enum way { BY_NAME, BY_POSITION, IN_SQL } way;
+
+/* Each case as an output parameter of one call. What it was given is gone when it is answered. */
+static void call_so(world *w, const expected *of, size_t count, bool null, way how) {
   static aloft_tds_param params[CASES];
   static expected own[CASES];
-  call c = {.expected = own, .count = count};
+  call c = {.expected = own, .count = count, .unnamed = how == BY_POSITION};
   for (size_t at = 0; at < count; at++) {
     own[at] = of[at];
     params[at] = of[at].param;
     snprintf(names[at], sizeof names[at], at % 2 ? "@p%zu" : "p%zu", at);
-    params[at].name = aloft_text_of(names[at]);
+    if (how != BY_POSITION)
+      params[at].name = aloft_text_of(names[at]);
     params[at].output = true;
     if (null) {
       params[at].null = true;
@@ -178,19 +182,27 @@ static void call_with(world *w, const expected *of, size_t count, bool null) {
       own[at].type = params[at].type == ALOFT_TDS_VARIANT ? ALOFT_TDS_VARIANT : of[at].type;
     }
   }
-  probe_init(&c.probe, w, "");
-  c.probe.query.sql = (aloft_text){NULL, 0};
-  c.probe.query.procedure = ALOFT_TEXT("echo");
+  probe_init(&c.probe, w, "echo");
+  if (how != IN_SQL) {
+    c.probe.query.sql = (aloft_text){NULL, 0};
+    c.probe.query.procedure = ALOFT_TEXT("dbo.[echo]");
+  }
   c.probe.query.params = params;
   c.probe.query.param_count = count;
   c.probe.query.ready = ready;
   assert_int_equal(probe_start(&c.probe), ALOFT_OK);
+  memset(params, 0xAA, sizeof params);
+  memset(names, 0xAA, sizeof names);
   probe_wait(&c.probe);
   if (c.probe.status != ALOFT_OK)
     fail_msg("%s", c.probe.error_text);
   assert_int_equal(c.seen, count);
   assert_true(c.probe.query.returned);
-  assert_int_equal(c.probe.query.return_status, 42);
+  assert_int_equal(c.probe.query.return_status, TDS_SERVER_STATUS);
+}
+
+static void call_with(world *w, const expected *of, size_t count, bool null) {
+  call_so(w, of, count, null, BY_NAME);
 }
 
 static void test_every_type(void **state) {
@@ -235,6 +247,47 @@ static void test_large(void **state) {
   world_connect(&w);
   call_with(&w, large, 4, false);
   prove(&w);
+  world_close(&w);
+}
+
+/* Large values come last, and have no name to be told by. */
+static void test_by_position(void **state) {
+  (void)state;
+  world w;
+  world_open(&w);
+  world_connect(&w);
+  call_so(&w, cases, CASES, false, BY_POSITION);
+  call_so(&w, cases, CASES, true, BY_POSITION);
+  world_close(&w);
+}
+
+static void take_result(aloft_tds_query *query) {
+  call *c = ALOFT_CONTAINER(query, call, probe.query);
+  while (aloft_tds_step(query) == ALOFT_OUTPUT) {
+    assert_int_equal(aloft_tds_output(query), query->param_count);
+    assert_true(aloft_tds_int64(query, 0) == INT64_MAX);
+    c->seen++;
+  }
+}
+
+static void test_result_of_a_function(void **state) {
+  (void)state;
+  world w;
+  call c = {.seen = 0};
+  world_open(&w);
+  world_connect(&w);
+  probe_init(&c.probe, &w, "");
+  c.probe.query.sql = (aloft_text){NULL, 0};
+  c.probe.query.procedure = ALOFT_TEXT("function");
+  c.probe.query.params = &an_int;
+  c.probe.query.param_count = 1;
+  c.probe.query.ready = take_result;
+  assert_int_equal(probe_start(&c.probe), ALOFT_OK);
+  assert_int_equal(aloft_tds_output(&c.probe.query), 1);
+  probe_wait(&c.probe);
+  assert_int_equal(c.probe.status, ALOFT_OK);
+  assert_int_equal(c.seen, 1);
+  assert_false(c.probe.query.returned);
   world_close(&w);
 }
 
@@ -387,6 +440,8 @@ int main(void) {
       cmocka_unit_test(test_every_type),
       cmocka_unit_test(test_any_split),
       cmocka_unit_test(test_large),
+      cmocka_unit_test(test_by_position),
+      cmocka_unit_test(test_result_of_a_function),
       cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_output_of_sql),
       cmocka_unit_test(test_refused),

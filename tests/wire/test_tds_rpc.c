@@ -659,11 +659,13 @@ static void check_wrong(const void *bytes, size_t size, const char *reason) {
 static void test_parameters_that_are_wrong(void **state) {
   (void)state;
   uint8_t long_name[1 + 2 * 129] = {129};
+  uint8_t long_udt[4 + 2 * 129] = {0, 0, ALO_TDS_UDT, 129};
   alo_tds_message_end(&output.writer);
   check_wrong(long_name, sizeof long_name, "over 128");
   CHECK_WRONG("\0\x08\x26\x04\0", "encrypted");
   CHECK_WRONG("\0\0\xF3\0\0\0", "table-valued");
   CHECK_WRONG("\0\0\xF0\0\0\1", "a type is cut");
+  check_wrong(long_udt, sizeof long_udt, "over 128");
   CHECK_WRONG("\0\0\x01\0", "unknown type");
   CHECK_WRONG("\0\0\x26\x03\0", "size");                          /* int of 3 bytes */
   CHECK_WRONG("\0\0\x26\x04\x02\0\0", "length");                  /* 2 bytes for one of 4 */

@@ -3,15 +3,16 @@
 
 #include "utf16.h"
 
-enum { UDT_PARTS = 3, NAME_UNITS_MAX = 128 };
+enum { NAME_UNITS_MAX = 128 };
 
 /* ---- UDT, 2.2.5.5.2 ---- */
 
-/* The parts from the last on; those that are not there stay empty. False: more than three, or one
- * too long. */
-static bool split(aloft_text name, aloft_text parts[UDT_PARTS]) {
+bool alo_tds_udt_parts(aloft_text name, aloft_text parts[ALO_TDS_UDT_PARTS]) {
   size_t end = name.size;
-  for (size_t part = UDT_PARTS; part > 0; part--) {
+  for (size_t part = 0; part < ALO_TDS_UDT_PARTS; part++) {
+    parts[part] = (aloft_text){"", 0};
+  }
+  for (size_t part = ALO_TDS_UDT_PARTS; part > 0; part--) {
     size_t begin = end;
     while (begin > 0 && name.data[begin - 1] != '.') {
       begin--;
@@ -29,9 +30,9 @@ static bool split(aloft_text name, aloft_text parts[UDT_PARTS]) {
 }
 
 void alo_tds_put_udt_type(alo_tds_writer *writer, const alo_tds_type *type, aloft_text name) {
-  aloft_text parts[UDT_PARTS] = {{"", 0}, {"", 0}, {"", 0}};
+  aloft_text parts[ALO_TDS_UDT_PARTS];
   bool reply = writer->type == ALO_TDS_REPLY;
-  if (type->token != ALO_TDS_UDT || name.size == 0 || !split(name, parts)) {
+  if (type->token != ALO_TDS_UDT || name.size == 0 || !alo_tds_udt_parts(name, parts)) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
     return;
   }
@@ -39,7 +40,7 @@ void alo_tds_put_udt_type(alo_tds_writer *writer, const alo_tds_type *type, alof
   if (reply) {
     alo_tds_put_u16(writer, (uint16_t)type->size);
   }
-  for (size_t part = 0; part < UDT_PARTS; part++) {
+  for (size_t part = 0; part < ALO_TDS_UDT_PARTS; part++) {
     alo_tds_put_b_varchar(writer, parts[part]);
   }
   if (reply) {

@@ -143,6 +143,7 @@ typedef struct alo_tds_rpc_param {
   aloft_bytes name; /* UTF-16LE with "@"; may be empty */
   bool output, default_value;
   alo_tds_type type;
+  aloft_bytes udt[ALO_TDS_UDT_PARTS]; /* of a UDT, UTF-16LE: database, schema, type */
   bool null;
   const uint8_t *data; /* a complete value; a PLP value's chunks are joined in place */
   size_t size;

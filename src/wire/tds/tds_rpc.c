@@ -38,11 +38,6 @@ static bool skip_schema(aloft_bytes *in) {
   return skip_counted(in, 1) && skip_counted(in, 1) && skip_counted(in, 2);
 }
 
-/* The names of a UDT: database, schema, type (2.2.5.5.2). */
-static bool skip_udt(aloft_bytes *in) {
-  return skip_counted(in, 1) && skip_counted(in, 1) && skip_counted(in, 1);
-}
-
 /* FreeTDS sends sizes that SQL Server takes and a server does not send: of a decimal as many bytes
  * as its precision needs, of an empty nvarchar one. They become the next larger ones. */
 static void round_size_up(uint8_t token, uint8_t *tail) {
@@ -67,7 +62,24 @@ static const char *read_tail(alo_tds_type *type, uint8_t token, aloft_bytes in) 
   return alo_tds_type_read(type, token, tail);
 }
 
-const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
+/* UDT_INFO of a request: no size, and no name of an assembly (2.2.5.5.2). */
+static const char *read_udt(aloft_bytes *in, alo_tds_type *type,
+                            aloft_bytes names[ALO_TDS_UDT_PARTS]) {
+  *type = (alo_tds_type){.token = ALO_TDS_UDT, .size = ALO_TDS_MAX_SIZE};
+  for (size_t part = 0; part < ALO_TDS_UDT_PARTS; part++) {
+    uint8_t units;
+    if (!alo_tds_take_u8(in, &units) || !alo_tds_take(in, 2 * (size_t)units, &names[part])) {
+      return "RPC: a type is cut";
+    }
+    if (units > NAME_UNITS_MAX) {
+      return "RPC: a type's name is over 128 characters";
+    }
+  }
+  return NULL;
+}
+
+static const char *read_type(aloft_bytes *in, alo_tds_type *type,
+                             aloft_bytes names[ALO_TDS_UDT_PARTS]) {
   aloft_bytes rest = *in;
   uint8_t token;
   if (!alo_tds_take_u8(&rest, &token)) {
@@ -77,12 +89,9 @@ const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
     return "RPC: table-valued parameters are not supported";
   }
   if (token == ALO_TDS_UDT) {
-    *type = (alo_tds_type){.token = token, .size = ALO_TDS_MAX_SIZE};
-    if (!skip_udt(&rest)) {
-      return "RPC: a type is cut";
-    }
-    *in = rest;
-    return NULL;
+    const char *wrong_udt = read_udt(&rest, type, names);
+    *in = wrong_udt ? *in : rest;
+    return wrong_udt;
   }
   int size = alo_tds_type_tail_size(token);
   aloft_bytes tail = {NULL, 0};
@@ -98,6 +107,11 @@ const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
   }
   *in = rest;
   return NULL;
+}
+
+const char *alo_tds_parse_type(aloft_bytes *in, alo_tds_type *type) {
+  aloft_bytes names[ALO_TDS_UDT_PARTS];
+  return read_type(in, type, names);
 }
 
 /* ---- values ---- */
@@ -290,7 +304,7 @@ const char *alo_tds_parse_param(aloft_bytes *parameters, alo_tds_rpc_param *para
   aloft_bytes rest = *parameters;
   const char *wrong = read_param_head(&rest, param);
   if (!wrong) {
-    wrong = alo_tds_parse_type(&rest, &param->type);
+    wrong = read_type(&rest, &param->type, param->udt);
   }
   if (!wrong) {
     wrong = alo_tds_parse_value(&rest, &param->type, &param->data, &param->size, &param->null);

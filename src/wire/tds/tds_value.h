@@ -73,8 +73,11 @@ void alo_tds_date(int32_t days, int *year, unsigned *month, unsigned *day);
  * value above 2 GiB), ALOFT_UNSUPPORTED (no such type). In an answer (ALO_TDS_REPLY) text, ntext
  * and image have a text pointer before them, in a request they have none. */
 void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type);
-/* The same of a UDT: `name` is "database.schema.type", "schema.type" or "type", parts of at most
- * 128 UTF-16 units. */
+enum { ALO_TDS_UDT_PARTS = 3 }; /* database, schema, type */
+/* Takes a UDT's name apart, which is "database.schema.type", "schema.type" or "type": parts that it
+ * lacks are empty. False: there are more, or one is not well-formed or over 128 UTF-16 units. */
+bool alo_tds_udt_parts(aloft_text name, aloft_text parts[ALO_TDS_UDT_PARTS]);
+/* The same as put_type of a UDT with such a name. */
 void alo_tds_put_udt_type(alo_tds_writer *writer, const alo_tds_type *type, aloft_text name);
 /* The beginning of a sql_variant that is not NULL; the put of a value of type `base` follows, and
  * leaves its length out. `base` is one that a variant may have, in the form without NULL where
