@@ -168,9 +168,10 @@ ALOFT_API void aloft_tds_get_encryption(const aloft_tds *tds, aloft_tds_encrypti
  *   moment         DATE, TIME, SMALLDATETIME, DATETIME, DATETIME2, DATETIMEOFFSET
  *   uuid           UNIQUEIDENTIFIER
  *   variant        VARIANT
- * With `sql` text is sent as nvarchar whatever its type, so that the server sees it unchanged; with
- * `procedure` CHAR, VARCHAR and TEXT are sent in the server's default code page, '?' for what that
- * lacks. TEXT, NTEXT and IMAGE cannot be output. */
+ * With `sql` text is sent as nvarchar whatever its type, so that the server sees it unchanged. With
+ * `procedure` CHAR, VARCHAR and TEXT are in the code page of the database, '?' for what that lacks
+ * (as nchar, nvarchar and ntext when the server has not told it, also before login is over), and
+ * JSON is json to a server that knows it. TEXT, NTEXT and IMAGE cannot be output. */
 typedef struct aloft_tds_param {
   aloft_text name; /* with or without "@"; with `procedure` it may be empty: by position */
   aloft_tds_type type;
@@ -186,10 +187,10 @@ typedef struct aloft_tds_param {
     aloft_tds_uuid uuid;
     const struct aloft_tds_param *variant; /* [call] not (max), not VARIANT; its name is not read */
   } value;
-  bool output;         /* its value comes back: step says ALOFT_OUTPUT */
-  bool by_default;     /* with `procedure`: the procedure's own default; no value is read */
-  uint32_t size;       /* declared, of text in characters and of bytes; 0: as the value needs, and
-                          for `output` (max) */
+  bool output;     /* its value comes back: step says ALOFT_OUTPUT */
+  bool by_default; /* with `procedure`: the procedure's own default; no value is read */
+  uint32_t size;   /* declared, of text in characters (of CHAR and VARCHAR to a procedure in bytes)
+                      and of bytes; 0: as the value needs, and for `output` (max) */
   aloft_text udt_name; /* [call] UDT: "database.schema.type", "schema.type" or "type" */
 } aloft_tds_param;
 
@@ -229,7 +230,8 @@ struct aloft_tds_query {
     uint64_t tx_begin, tx_end;
     uint32_t flags;
   } own;
-  aloft_text procedure; /* [call] in place of `sql`: "schema.name", called (RPC, MS-TDS 2.2.6.6) */
+  aloft_text procedure; /* [call] in place of `sql`: "schema.name", "[my schema].name"..., called
+                           (RPC, MS-TDS 2.2.6.6); at most 523 characters */
   aloft_tds_large large;
   /* Called, like `message`, at the end of each statement that tells how many rows it has affected
    * or returned. May be NULL. */
@@ -266,8 +268,8 @@ ALOFT_API uint64_t aloft_tds_open_size(const aloft_tds_query *query);
  * ALOFT_WRONG_STATE: there is no such value. */
 ALOFT_API aloft_status aloft_tds_read(aloft_tds_query *query, aloft_bytes *piece);
 
-/* After ALOFT_OUTPUT: the index in `params`, or `param_count` for a function's result. Values come in
- * the server's order: large ones last. */
+/* After ALOFT_OUTPUT: the index in `params`, or `param_count` for a function's result. Values come
+ * in the server's order: large ones last. */
 ALOFT_API size_t aloft_tds_output(const aloft_tds_query *query);
 
 /* The columns of the current result set: valid until a step shows no ALOFT_ROW, or done returns.

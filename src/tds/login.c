@@ -219,8 +219,10 @@ static void take_loginack(aloft_tds *tds) {
 static void take_feature(aloft_tds *tds) {
   uint8_t id;
   aloft_bytes data = alo_tds_reader_feature(tds->reader, &id);
-  if (id == ALO_TDS_FEATURE_JSON &&
-      (data.size != 1 || *(const uint8_t *)data.data != ALO_TDS_JSON_VERSION))
+  if (id != ALO_TDS_FEATURE_JSON)
+    return;
+  tds->json = data.size == 1 && *(const uint8_t *)data.data == ALO_TDS_JSON_VERSION;
+  if (!tds->json)
     alo_tds_connection_fail(tds, ALOFT_PROTOCOL,
                             "the server acknowledges JSON of a version that was not asked for", 0);
 }

@@ -39,7 +39,6 @@ static void run_query(aloft_item *item) {
 
 void alo_tds_query_init(aloft_tds *tds) {
   tds->query_kind = (alo_op_kind){{run_query}, alo_tds_query_stop, tds->ops};
-  memcpy(tds->collation, alo_tds_collation_default, sizeof tds->collation);
 }
 
 static bool is_written(const aloft_tds *tds, const aloft_tds_query *query) {
@@ -200,10 +199,12 @@ static aloft_status check(aloft_tds *tds, aloft_tds_query *query) {
 
 static void put_query(alo_tds_writer *writer, const aloft_tds *tds, const aloft_tds_query *query,
                       alo_tds_bad_param *bad) {
+  const alo_tds_server server = {.collation = tds->has_collation ? tds->collation : NULL,
+                                 .json = tds->json};
   uint64_t transaction = transaction_of(tds);
   *bad = (alo_tds_bad_param){query->param_count, NULL};
   if (query->procedure.data)
-    alo_tds_put_call(writer, transaction, query->procedure, tds->collation, query->params,
+    alo_tds_put_call(writer, transaction, query->procedure, &server, query->params,
                      query->param_count, bad);
   else if (query->own.flags & IS_RPC)
     alo_tds_put_executesql(writer, transaction, query->sql, query->params, query->param_count, bad);

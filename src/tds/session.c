@@ -36,6 +36,12 @@ static void change_database(aloft_tds *tds, aloft_text name) {
   tds->database_size = name.size;
 }
 
+static void change_collation(aloft_tds *tds, aloft_bytes collation) {
+  tds->has_collation = collation.size == sizeof tds->collation;
+  if (tds->has_collation)
+    memcpy(tds->collation, collation.data, sizeof tds->collation);
+}
+
 static void begin_transaction(aloft_tds *tds, aloft_bytes descriptor) {
   const uint8_t *bytes = descriptor.data;
   tds->transaction = 0;
@@ -61,8 +67,7 @@ void alo_tds_session_change(aloft_tds *tds) {
     change_packet_size(tds, env->text_new);
     break;
   case ENV_COLLATION:
-    if (env->bytes_new.size == sizeof tds->collation)
-      memcpy(tds->collation, env->bytes_new.data, sizeof tds->collation);
+    change_collation(tds, env->bytes_new);
     break;
   case ENV_BEGIN_TRANSACTION:
   case ENV_ENLIST:
@@ -77,7 +82,7 @@ void alo_tds_session_change(aloft_tds *tds) {
   case ENV_ROUTING:
     fail_routing(tds, env);
     break;
-  default: /* language, collation, mirroring...: nothing here depends on them */
+  default: /* language, mirroring...: nothing here depends on them */
     break;
   }
 }

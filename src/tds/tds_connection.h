@@ -117,8 +117,9 @@ struct aloft_tds {
   alo_tds_login_state *login; /* until login is over */
 
   bool login_encrypted;
-  uint64_t transaction; /* the descriptor, 0: none */
-  uint8_t collation[5]; /* the server's, for the text of calls */
+  uint64_t transaction;     /* the descriptor, 0: none */
+  bool json, has_collation; /* the server knows json; it has told its collation: */
+  uint8_t collation[5];
   char database[ALO_TDS_NAME_MAX], server_name[ALO_TDS_NAME_MAX];
   size_t database_size, server_name_size;
   uint8_t server_version[4];

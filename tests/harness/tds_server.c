@@ -584,6 +584,9 @@ static void grant(tds_session *session, alo_tds_writer *writer, uint32_t packet_
                                                    .version = {16, 0, 3, 0xE8}});
   snprintf(text, sizeof text, "%u", (unsigned)packet_size);
   alo_tds_put_env_text(writer, 4, aloft_text_of(text), ALOFT_TEXT("4096"));
+  if (session->server->collation)
+    alo_tds_put_env_bytes(writer, 7, (aloft_bytes){session->server->collation, 5},
+                          (aloft_bytes){"", 0});
   if (session->server->json_version >= 0) {
     const uint8_t version = (uint8_t)session->server->json_version;
     alo_tds_put_feature_ack(writer, ALO_TDS_FEATURE_JSON, (aloft_bytes){&version, 1});

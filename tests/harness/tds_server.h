@@ -66,6 +66,7 @@ typedef struct tds_server {
   int login_error;    /* an error of this number in place of LOGINACK */
   bool route;         /* ENVCHANGE 20 in the answer to LOGIN7 */
   int json_version;   /* in the acknowledgement of JSON, when it is asked for; -1 at first: none */
+  const uint8_t *collation; /* 5 bytes, told at login; NULL: it is not */
   /* The tokens of an answer up to its last DONE. */
   void (*answer)(alo_tds_writer *writer);
   unsigned padding;     /* characters of one more INFO in the answer to LOGIN7; at most 2,000 */

@@ -65,18 +65,25 @@ static const expected cases[] = {
       .value.decimal = {.low = 2147483647, .precision = 10, .scale = 4, .negative = true}},
      ALOFT_TDS_SMALLMONEY,
      "-214748.3647"},
-    {{.type = ALOFT_TDS_CHAR, TEXT_OF("na\xC3\xAFve")}, ALOFT_TDS_CHAR, "na\xC3\xAFve"},
+    {{.type = ALOFT_TDS_CHAR, TEXT_OF("na\xC3\xAFve")}, ALOFT_TDS_VARCHAR, "na\xC3\xAFve"},
+    {{.type = ALOFT_TDS_CHAR, .size = 8, TEXT_OF("na\xC3\xAFve")}, ALOFT_TDS_CHAR, "na\xC3\xAFve"},
     {{.type = ALOFT_TDS_VARCHAR, TEXT_OF("\xE2\x82\xAC 5")}, ALOFT_TDS_VARCHAR, "\xE2\x82\xAC 5"},
     {{.type = ALOFT_TDS_VARCHAR, TEXT_OF("")}, ALOFT_TDS_VARCHAR, ""},
     {{.type = ALOFT_TDS_VARCHAR, TEXT_OF("\xE2\x98\x83")}, ALOFT_TDS_VARCHAR, "?"},
-    {{.type = ALOFT_TDS_NCHAR, TEXT_OF("\xE2\x98\x83")}, ALOFT_TDS_NCHAR, "\xE2\x98\x83"},
+    {{.type = ALOFT_TDS_NCHAR, TEXT_OF("\xE2\x98\x83")}, ALOFT_TDS_NVARCHAR, "\xE2\x98\x83"},
+    {{.type = ALOFT_TDS_NCHAR, .size = 1, TEXT_OF("\xE2\x98\x83")},
+     ALOFT_TDS_NCHAR,
+     "\xE2\x98\x83"},
     {{.type = ALOFT_TDS_NVARCHAR, TEXT_OF("\xF0\x9F\x98\x80")},
      ALOFT_TDS_NVARCHAR,
      "\xF0\x9F\x98\x80"},
     {{.type = ALOFT_TDS_NVARCHAR, .size = 10, TEXT_OF("ten")}, ALOFT_TDS_NVARCHAR, "ten"},
     {{.type = ALOFT_TDS_NVARCHAR, TEXT_OF("")}, ALOFT_TDS_NVARCHAR, ""},
     {{.type = ALOFT_TDS_XML, TEXT_OF("<a>\xC3\xA9</a>")}, ALOFT_TDS_XML, "<a>\xC3\xA9</a>"},
-    {{.type = ALOFT_TDS_JSON, TEXT_OF("{\"a\":1}")}, ALOFT_TDS_NVARCHAR, "{\"a\":1}"},
+    {{.type = ALOFT_TDS_JSON, TEXT_OF("{\"a\":\"\xC3\xA9\"}")},
+     ALOFT_TDS_JSON,
+     "{\"a\":\"\xC3\xA9\"}"},
+    {{.type = ALOFT_TDS_BINARY, BYTES_OF("\0\1")}, ALOFT_TDS_VARBINARY, "0x0001"},
     {{.type = ALOFT_TDS_BINARY, .size = 4, BYTES_OF("\0\1\2\3")}, ALOFT_TDS_BINARY, "0x00010203"},
     {{.type = ALOFT_TDS_VARBINARY, BYTES_OF("\xFF\0")}, ALOFT_TDS_VARBINARY, "0xFF00"},
     {{.type = ALOFT_TDS_VARBINARY, BYTES_OF("")}, ALOFT_TDS_VARBINARY, "0x"},
@@ -128,6 +135,14 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 /* ---- calling ---- */
 
+static const uint8_t latin[5] = {0x09, 0x04, 0xD0, 0x00, 0x34};
+
+/* A server that tells its collation, and knows json. */
+static void world_tells(world *w) {
+  w->server.collation = latin;
+  w->server.json_version = 1;
+}
+
 static void look(call *c) {
   aloft_tds_query *query = &c->probe.query;
   size_t index = aloft_tds_output(query);
@@ -164,6 +179,30 @@ static char names[CASES][8];
 
 typedef enum way { BY_NAME, BY_POSITION, IN_SQL } way;
 
+/* What comes back when text is nvarchar whatever it was. */
+static void expect_units(expected *of, bool in_sql) {
+  switch (of->type) {
+  case ALOFT_TDS_CHAR:
+    of->type = in_sql ? ALOFT_TDS_NVARCHAR : ALOFT_TDS_NCHAR;
+    break;
+  case ALOFT_TDS_VARCHAR:
+  case ALOFT_TDS_JSON:
+    of->type = ALOFT_TDS_NVARCHAR;
+    break;
+  case ALOFT_TDS_NCHAR:
+  case ALOFT_TDS_XML:
+    of->type = in_sql ? ALOFT_TDS_NVARCHAR : of->type;
+    break;
+  case ALOFT_TDS_BINARY:
+    of->type = in_sql && of->param.type == ALOFT_TDS_BINARY ? ALOFT_TDS_VARBINARY : of->type;
+    break;
+  default:
+    break;
+  }
+  if (of->text && strcmp(of->text, "?") == 0)
+    of->text = "\xE2\x98\x83";
+}
+
 /* Each case as an output parameter of one call. What it was given is gone when it is answered. */
 static void call_so(world *w, const expected *of, size_t count, bool null, way how) {
   static aloft_tds_param params[CASES];
@@ -172,6 +211,8 @@ static void call_so(world *w, const expected *of, size_t count, bool null, way h
   for (size_t at = 0; at < count; at++) {
     own[at] = of[at];
     params[at] = of[at].param;
+    if (how == IN_SQL || !w->server.collation)
+      expect_units(&own[at], how == IN_SQL);
     snprintf(names[at], sizeof names[at], at % 2 ? "@p%zu" : "p%zu", at);
     if (how != BY_POSITION)
       params[at].name = aloft_text_of(names[at]);
@@ -179,7 +220,8 @@ static void call_so(world *w, const expected *of, size_t count, bool null, way h
     if (null) {
       params[at].null = true;
       own[at].text = NULL;
-      own[at].type = params[at].type == ALOFT_TDS_VARIANT ? ALOFT_TDS_VARIANT : of[at].type;
+      if (params[at].type == ALOFT_TDS_VARIANT)
+        own[at].type = ALOFT_TDS_VARIANT;
     }
   }
   probe_init(&c.probe, w, "echo");
@@ -209,6 +251,7 @@ static void test_every_type(void **state) {
   (void)state;
   world w;
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
   call_with(&w, cases, CASES, false);
   call_with(&w, cases, CASES, true);
@@ -224,6 +267,7 @@ static void test_any_split(void **state) {
     const alo_sim_faults faults = {.short_read = 900, .split_write = 800, .full = 50};
     world w;
     world_open_with(&w, NULL, seed, &faults);
+    world_tells(&w);
     world_connect(&w);
     call_with(&w, cases, CASES, seed % 2);
     world_close(&w);
@@ -244,6 +288,7 @@ static void test_large(void **state) {
   };
   world w;
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
   call_with(&w, large, 4, false);
   prove(&w);
@@ -255,6 +300,7 @@ static void test_by_position(void **state) {
   (void)state;
   world w;
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
   call_so(&w, cases, CASES, false, BY_POSITION);
   call_so(&w, cases, CASES, true, BY_POSITION);
@@ -275,6 +321,7 @@ static void test_result_of_a_function(void **state) {
   world w;
   call c = {.seen = 0};
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
   probe_init(&c.probe, &w, "");
   c.probe.query.sql = (aloft_text){NULL, 0};
@@ -320,6 +367,7 @@ static void test_defaults(void **state) {
   world w;
   probe p;
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
   assert_int_equal(call_status(&w, &p, params, 6), ALOFT_OK);
   assert_int_equal(p.query.return_status, 2);
@@ -330,30 +378,39 @@ static void test_defaults(void **state) {
 
 /* ---- sp_executesql ---- */
 
-/* The scripted server says how many declarations it saw; lite and real servers run them. */
 static void test_output_of_sql(void **state) {
   (void)state;
-  static const aloft_tds_type refused_types[] = {ALOFT_TDS_UDT};
   world w;
-  probe p;
+  world_open(&w);
+  world_tells(&w);
+  world_connect(&w);
+  call_so(&w, cases, CASES, false, IN_SQL);
+  call_so(&w, cases, CASES, true, IN_SQL);
+  world_close(&w);
+}
+
+/* ---- what the server has not told ---- */
+
+static void test_unknown_collation(void **state) {
+  (void)state;
+  world w;
   world_open(&w);
   world_connect(&w);
-  for (size_t at = 0; at < CASES; at++) {
-    aloft_tds_param param = cases[at].param;
-    param.name = ALOFT_TEXT("p");
-    param.output = true;
-    probe_init(&p, &w, "size");
-    p.query.params = &param;
-    p.query.param_count = 1;
-    if (param.type == refused_types[0]) {
-      assert_int_equal(probe_start(&p), ALOFT_UNSUPPORTED);
-      continue;
-    }
-    assert_int_equal(probe_start(&p), ALOFT_OK);
-    probe_wait(&p);
-    assert_int_equal(p.status, ALOFT_OK);
-    assert_int_equal(p.second, 1);
-  }
+  call_so(&w, cases, CASES, false, BY_NAME);
+  call_so(&w, cases, CASES, true, BY_POSITION);
+  world_close(&w);
+}
+
+/* Nothing is lost of a text that was given before login is over. */
+static void test_call_before_login(void **state) {
+  (void)state;
+  world w;
+  counted opening = counted_op();
+  world_open(&w);
+  w.server.json_version = 1;
+  assert_int_equal(world_connect_op(&w, &opening), ALOFT_OK);
+  call_so(&w, cases, CASES, false, BY_NAME);
+  assert_int_equal(opening.done, 1);
   world_close(&w);
 }
 
@@ -375,13 +432,14 @@ static void test_refused(void **state) {
   memset(data, 'x', sizeof data);
   world w;
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
 #define REFUSED(status, says, ...) refused(&w, (aloft_tds_param){__VA_ARGS__}, status, says)
   REFUSED(ALOFT_ARGUMENT, "letters, digits", .name = ALOFT_TEXT("a b"), .type = ALOFT_TDS_INT);
   REFUSED(ALOFT_ARGUMENT, "has no name", .name = ALOFT_TEXT("@"), .type = ALOFT_TDS_INT);
   REFUSED(ALOFT_UNSUPPORTED, "no parameter of its type", .type = ALOFT_TDS_UNKNOWN);
   REFUSED(ALOFT_UNSUPPORTED, "no parameter of its type", .type = (aloft_tds_type)77);
-  REFUSED(ALOFT_ARGUMENT, "not valid", .type = ALOFT_TDS_TINYINT, .value.integer = 256);
+  REFUSED(ALOFT_ARGUMENT, "can hold", .type = ALOFT_TDS_TINYINT, .value.integer = 256);
   REFUSED(ALOFT_TOO_LARGE, "larger than the size declared", .type = ALOFT_TDS_NVARCHAR, .size = 2,
           TEXT_OF("abc"));
   REFUSED(ALOFT_TOO_LARGE, "larger than the size declared", .type = ALOFT_TDS_VARBINARY, .size = 2,
@@ -396,7 +454,7 @@ static void test_refused(void **state) {
           BYTES_OF("a"));
   REFUSED(ALOFT_ARGUMENT, "8 bytes", .type = ALOFT_TDS_ROWVERSION, BYTES_OF("1234567"));
   REFUSED(ALOFT_ARGUMENT, "udt_name", .type = ALOFT_TDS_UDT, BYTES_OF("a"));
-  REFUSED(ALOFT_ARGUMENT, "not valid", .type = ALOFT_TDS_UDT, .udt_name = ALOFT_TEXT("a.b.c.d"),
+  REFUSED(ALOFT_ARGUMENT, "udt_name", .type = ALOFT_TDS_UDT, .udt_name = ALOFT_TEXT("a.b.c.d"),
           BYTES_OF("a"));
   const aloft_tds_param nested = {.type = ALOFT_TDS_VARIANT, HELD(an_int)};
   REFUSED(ALOFT_ARGUMENT, "cannot hold", .type = ALOFT_TDS_VARIANT, HELD(nested));
@@ -424,6 +482,7 @@ static void test_procedures_refused(void **state) {
   const aloft_text none = {NULL, 0};
   world w;
   world_open(&w);
+  world_tells(&w);
   world_connect(&w);
   refused_name(&w, none, none, "needs its `sql`");
   refused_name(&w, ALOFT_TEXT("echo"), ALOFT_TEXT("SELECT 1"), "not both");
@@ -444,6 +503,8 @@ int main(void) {
       cmocka_unit_test(test_result_of_a_function),
       cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_output_of_sql),
+      cmocka_unit_test(test_unknown_collation),
+      cmocka_unit_test(test_call_before_login),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_procedures_refused),
   };

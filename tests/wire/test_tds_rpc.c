@@ -408,7 +408,8 @@ static void test_values_that_are_refused(void **state) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     check_refused(values[i], ALOFT_ARGUMENT);
   }
-  check_refused((aloft_tds_param){.type = ALOFT_TDS_UDT}, ALOFT_UNSUPPORTED);
+  check_refused((aloft_tds_param){.type = ALOFT_TDS_UDT}, ALOFT_ARGUMENT);
+  check_refused((aloft_tds_param){.type = ALOFT_TDS_NTEXT, .output = true}, ALOFT_ARGUMENT);
   check_refused((aloft_tds_param){.type = ALOFT_TDS_INT, .by_default = true}, ALOFT_ARGUMENT);
   check_refused((aloft_tds_param){.type = ALOFT_TDS_UNKNOWN}, ALOFT_UNSUPPORTED);
 }
@@ -444,10 +445,12 @@ static const char *const bad_names[] = {
     "[p]]", "[]",  "\"\"", "\"p",    "[p]x",      "x[p]",   "p;",     "p;a", "p;1.q", "p;1;2",
     "p(1)", "p--", "p\n",  "a.[].b", "p,q",       "[a] .b", "dbo. p", "p=1"};
 
+static const alo_tds_server latin = {.collation = alo_tds_collation_default};
+
 static void check_name(aloft_text name, bool good) {
   alo_tds_bad_param bad;
   alo_tds_message_begin(&output.writer, ALO_TDS_RPC, 0);
-  alo_tds_put_call(&output.writer, 0, name, alo_tds_collation_default, NULL, 0, &bad);
+  alo_tds_put_call(&output.writer, 0, name, &latin, NULL, 0, &bad);
   if ((bad.why == NULL) != good || output.writer.failed != (good ? ALOFT_OK : ALOFT_ARGUMENT)) {
     fail_msg("'%.*s'", ALOFT_PRINT(name));
   }

@@ -38,26 +38,12 @@ static alo_tds_param_type type_of(alo_tds_writer *writer, const alo_tds_param_wa
 
 /* UTF-16 units of all declarations. */
 static size_t measure(alo_tds_writer *writer, const aloft_tds_param *params, size_t count) {
-  size_t units = 0;
+  size_t units = count - 1; /* commas */
   for (size_t i = 0; i < count; i++) {
-    char declared[ALO_TDS_DECLARED_MAX];
-    aloft_text name = alo_tds_param_name(&params[i]);
     alo_tds_param_type of = type_of(writer, &in_sql, &params[i]);
-    size_t separators = i > 0 ? 3 : 2; /* , @ and a blank */
-    units += separators + alo_utf8_utf16_count(name.data, name.size) +
-             alo_tds_param_declare(&params[i], &of, declared);
+    units += alo_tds_param_declare(NULL, &params[i], &of);
   }
   return units;
-}
-
-static void put_declaration(alo_tds_writer *writer, const aloft_tds_param *param, bool first) {
-  char declared[ALO_TDS_DECLARED_MAX];
-  alo_tds_param_type of = type_of(writer, &in_sql, param);
-  size_t size = alo_tds_param_declare(param, &of, declared);
-  alo_tds_put_utf16(writer, first ? ALOFT_TEXT("@") : ALOFT_TEXT(",@"));
-  alo_tds_put_utf16(writer, alo_tds_param_name(param));
-  alo_tds_put_utf16(writer, ALOFT_TEXT(" "));
-  alo_tds_put_utf16(writer, (aloft_text){declared, size});
 }
 
 /* ---- the parameters of sp_executesql itself ---- */
@@ -97,7 +83,11 @@ static void put_declarations(alo_tds_writer *writer, const aloft_tds_param *para
                              size_t units) {
   bool large = put_text_head(writer, units);
   for (size_t i = 0; i < count; i++) {
-    put_declaration(writer, &params[i], i == 0);
+    alo_tds_param_type of = type_of(writer, &in_sql, &params[i]);
+    if (i > 0) {
+      alo_tds_put_utf16(writer, ALOFT_TEXT(","));
+    }
+    (void)alo_tds_param_declare(writer, &params[i], &of);
   }
   if (large) {
     alo_tds_put_u32(writer, 0);
@@ -111,17 +101,19 @@ static void put_params(alo_tds_writer *writer, const alo_tds_param_way *way,
   for (size_t i = 0; i < count && writer->failed == ALOFT_OK; i++) {
     alo_tds_param_type of = type_of(writer, way, &params[i]);
     alo_tds_put_param(writer, &params[i], &of);
-    if (writer->failed != ALOFT_OK && writer->failed != ALOFT_FULL &&
-        writer->failed != ALOFT_NO_MEMORY)
-      *bad = (alo_tds_bad_param){i, NULL};
+    const char *why = alo_tds_param_failed(&params[i], writer->failed);
+    if (why) {
+      *bad = (alo_tds_bad_param){i, why};
+    }
   }
 }
 
 void alo_tds_put_executesql(alo_tds_writer *writer, uint64_t transaction, aloft_text sql,
                             const aloft_tds_param *params, size_t count, alo_tds_bad_param *bad) {
   *bad = (alo_tds_bad_param){count, NULL};
-  if (!check(writer, &in_sql, params, count, bad))
+  if (!check(writer, &in_sql, params, count, bad)) {
     return;
+  }
   alo_tds_put_headers(writer, transaction);
   alo_tds_put_u16(writer, UINT16_MAX); /* ProcIDSwitch */
   alo_tds_put_u16(writer, ALO_TDS_SP_EXECUTESQL);
@@ -134,16 +126,18 @@ void alo_tds_put_executesql(alo_tds_writer *writer, uint64_t transaction, aloft_
 }
 
 void alo_tds_put_call(alo_tds_writer *writer, uint64_t transaction, aloft_text procedure,
-                      const uint8_t collation[5], const aloft_tds_param *params, size_t count,
+                      const alo_tds_server *server, const aloft_tds_param *params, size_t count,
                       alo_tds_bad_param *bad) {
-  const alo_tds_param_way by_name = {.by_name = true, .collation = collation};
+  const alo_tds_param_way by_name = {
+      .by_name = true, .json = server->json, .collation = server->collation};
   *bad = (alo_tds_bad_param){count, alo_tds_check_procedure(procedure)};
   if (bad->why) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
     return;
   }
-  if (!check(writer, &by_name, params, count, bad))
+  if (!check(writer, &by_name, params, count, bad)) {
     return;
+  }
   alo_tds_put_headers(writer, transaction);
   alo_tds_put_us_varchar(writer, procedure);
   alo_tds_put_u16(writer, 0); /* option flags */

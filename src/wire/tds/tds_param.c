@@ -30,78 +30,83 @@ static const char *fail(checking *work, aloft_status status, const char *why) {
   return why;
 }
 
-/* ---- sizes ---- */
+static const char ill_formed[] = "its text is not well-formed UTF-8";
 
-/* The largest size of the type that is declared, for a value of `size` in its unit; 0: (max). */
-static const char *declared_size(checking *work, size_t size, uint32_t most, bool has_max,
-                                 uint32_t *declared) {
-  const aloft_tds_param *param = work->param;
-  *declared = most;
-  if (param->size && size > param->size)
-    return fail(work, ALOFT_TOO_LARGE, "the value is larger than the size declared for it");
-  if (param->size && param->size <= most)
-    *declared = param->size;
-  else if (param->size > most || size > most || (param->output && !param->size))
-    *declared = 0;
-  if (*declared == 0 && !has_max) {
-    *declared = most;
-    if (size > most || param->size > most)
-      return fail(work, ALOFT_TOO_LARGE, "its type has at most 8,000 bytes");
-  }
-  return NULL;
-}
+/* ---- sizes ---- */
 
 static bool is_absent(const checking *work) {
   return work->param->null || work->param->by_default;
+}
+
+/* The size of a type for a value of `size`, in its unit, of which it takes `most`; 0: (max). A type
+ * of fixed size pads, so it is as small as the value lets it be, and (max) stands for it where the
+ * size of what comes back is not known. */
+static const char *choose_size(checking *work, size_t size, uint32_t most, bool *fixed,
+                               uint32_t *chosen) {
+  const aloft_tds_param *param = work->param;
+  bool open = param->output && !param->size;
+  *chosen = 0;
+  if (param->size && size > param->size)
+    return fail(work, ALOFT_TOO_LARGE, "the value is larger than the size declared for it");
+  if ((*fixed || work->variant) && (size > most || param->size > most))
+    return fail(work, ALOFT_TOO_LARGE, "its type has at most 8,000 bytes");
+  *fixed = *fixed && !open;
+  if (open || size > most || param->size > most)
+    return NULL;
+  *chosen = param->size ? param->size : *fixed ? (uint32_t)size + !size : most;
+  return NULL;
 }
 
 /* nchar, nvarchar, and all text with sp_executesql. */
 static const char *type_of_units(checking *work, bool fixed, alo_tds_type *type) {
   const aloft_text *text = &work->param->value.text;
   size_t units = is_absent(work) ? 0 : alo_utf8_utf16_count(text->data, text->size);
-  uint32_t declared;
+  uint32_t chosen;
   if (units == SIZE_MAX)
-    return fail(work, ALOFT_ARGUMENT, "its text is not well-formed UTF-8");
-  const char *wrong = declared_size(work, units, UNITS_MAX, !fixed && !work->variant, &declared);
+    return fail(work, ALOFT_ARGUMENT, ill_formed);
+  const char *wrong = choose_size(work, units, UNITS_MAX, &fixed, &chosen);
   *type = (alo_tds_type){.token = fixed ? ALO_TDS_NCHAR : ALO_TDS_NVARCHAR,
-                         .size = declared ? 2 * declared : ALO_TDS_MAX_SIZE};
+                         .size = chosen ? 2 * chosen : ALO_TDS_MAX_SIZE};
   memcpy(type->collation, alo_tds_collation_default, sizeof type->collation);
   return wrong;
 }
 
 /* char and varchar of a procedure, in the server's code page. */
 static const char *type_of_characters(checking *work, bool fixed, alo_tds_type *type) {
-  *type = (alo_tds_type){.token = fixed ? ALO_TDS_BIGCHAR : ALO_TDS_BIGVARCHAR, .size = BYTES_MAX};
-  memcpy(type->collation, work->way->collation, sizeof type->collation);
   size_t size = 0;
-  uint32_t declared;
+  uint32_t chosen;
+  if (!work->way->collation)
+    return type_of_units(work, fixed, type);
+  *type = (alo_tds_type){.token = ALO_TDS_BIGVARCHAR};
+  memcpy(type->collation, work->way->collation, sizeof type->collation);
   if (!is_absent(work) && work->param->value.text.data)
     size = alo_tds_text_size(work->writer, type, work->param->value.text);
   if (size == SIZE_MAX)
-    return fail(work, ALOFT_ARGUMENT, "its text is not well-formed UTF-8");
-  const char *wrong = declared_size(work, size, BYTES_MAX, !fixed && !work->variant, &declared);
-  type->size = declared ? declared : ALO_TDS_MAX_SIZE;
+    return fail(work, ALOFT_ARGUMENT, ill_formed);
+  const char *wrong = choose_size(work, size, BYTES_MAX, &fixed, &chosen);
+  type->token = fixed ? ALO_TDS_BIGCHAR : ALO_TDS_BIGVARCHAR;
+  type->size = chosen ? chosen : ALO_TDS_MAX_SIZE;
   return wrong;
 }
 
 static const char *type_of_bytes(checking *work, bool fixed, alo_tds_type *type) {
   size_t size = is_absent(work) ? 0 : work->param->value.bytes.size;
-  uint32_t declared;
-  const char *wrong = declared_size(work, size, BYTES_MAX, !fixed && !work->variant, &declared);
+  uint32_t chosen;
+  const char *wrong = choose_size(work, size, BYTES_MAX, &fixed, &chosen);
   *type = (alo_tds_type){.token = fixed ? ALO_TDS_BIGBINARY : ALO_TDS_BIGVARBINARY,
-                         .size = declared ? declared : ALO_TDS_MAX_SIZE};
+                         .size = chosen ? chosen : ALO_TDS_MAX_SIZE};
   return wrong;
 }
 
 /* text, ntext and image, which a procedure only takes. */
 static const char *type_of_lob(checking *work, uint8_t token, alo_tds_type *type) {
+  const uint8_t *collation = work->way->collation;
+  if (token == ALO_TDS_TEXT && !collation)
+    token = ALO_TDS_NTEXT;
   *type = (alo_tds_type){.token = token, .size = INT32_MAX};
   if (token != ALO_TDS_IMAGE)
-    memcpy(type->collation, work->way->collation, sizeof type->collation);
-  if (work->param->output)
-    return fail(work, ALOFT_ARGUMENT,
-                "text, ntext and image cannot be output: declare varchar(max), nvarchar(max) or "
-                "varbinary(max)");
+    memcpy(type->collation, token == ALO_TDS_TEXT ? collation : alo_tds_collation_default,
+           sizeof type->collation);
   return NULL;
 }
 
@@ -135,13 +140,12 @@ static const char *type_of_rowversion(checking *work, alo_tds_type *type) {
 }
 
 static const char *type_of_udt(checking *work, alo_tds_type *type) {
+  aloft_text parts[ALO_TDS_UDT_PARTS];
   *type = (alo_tds_type){.token = ALO_TDS_UDT, .size = ALO_TDS_MAX_SIZE};
-  const aloft_text *name = &work->param->udt_name;
-  if (!work->way->by_name)
-    return fail(work, ALOFT_UNSUPPORTED,
-                "a UDT goes to a procedure, or as varbinary with a CAST in the sql");
-  if (!name->size || alo_utf8_utf16_count(name->data, name->size) == SIZE_MAX)
-    return fail(work, ALOFT_ARGUMENT, "a UDT needs udt_name, \"database.schema.type\"");
+  if (!alo_tds_udt_parts(work->param->udt_name, parts) || !parts[ALO_TDS_UDT_PARTS - 1].size)
+    return fail(work, ALOFT_ARGUMENT,
+                "a UDT needs udt_name, \"database.schema.type\", \"schema.type\" or \"type\", each "
+                "at most 128 characters");
   return NULL;
 }
 
@@ -178,9 +182,12 @@ static bool type_of_plain(aloft_tds_type asked, alo_tds_type *type) {
 /* What is text, with sp_executesql: nvarchar whatever it is called. */
 static const char *type_of_text(checking *work, alo_tds_type *type) {
   aloft_tds_type asked = work->param->type;
-  if (!work->way->by_name || asked == ALOFT_TDS_NVARCHAR || asked == ALOFT_TDS_JSON)
+  if (!work->way->by_name || asked == ALOFT_TDS_NVARCHAR)
     return type_of_units(work, false, type);
   switch (asked) {
+  case ALOFT_TDS_JSON:
+    return work->way->json ? plain(ALO_TDS_JSON, ALO_TDS_MAX_SIZE, type)
+                           : type_of_units(work, false, type);
   case ALOFT_TDS_CHAR:
   case ALOFT_TDS_VARCHAR:
     return type_of_characters(work, asked == ALOFT_TDS_CHAR, type);
@@ -302,7 +309,11 @@ static bool name_is_valid(aloft_text name) {
   return alo_utf8_utf16_count(name.data, name.size) <= NAME_UNITS_MAX;
 }
 
-static const char *check_name(checking *work) {
+static bool is_lob(aloft_tds_type type) {
+  return type == ALOFT_TDS_TEXT || type == ALOFT_TDS_NTEXT || type == ALOFT_TDS_IMAGE;
+}
+
+static const char *check_head(checking *work) {
   aloft_text name = alo_tds_param_name(work->param);
   if (!name_is_valid(name))
     return fail(work, ALOFT_ARGUMENT,
@@ -310,7 +321,13 @@ static const char *check_name(checking *work) {
   if (!name.size && (!work->way->by_name || work->param->name.size))
     return fail(work, ALOFT_ARGUMENT, "it has no name");
   if (work->param->by_default && !work->way->by_name)
-    return fail(work, ALOFT_ARGUMENT, "by_default is for the parameters of a procedure");
+    return fail(work, ALOFT_ARGUMENT,
+                "by_default is for a procedure's parameters: call it by `procedure`, or give a "
+                "value");
+  if (work->param->output && is_lob(work->param->type))
+    return fail(work, ALOFT_ARGUMENT,
+                "text, ntext and image cannot be output: use varchar, nvarchar or varbinary, which "
+                "are (max) with size 0");
   return NULL;
 }
 
@@ -319,7 +336,7 @@ const char *alo_tds_param_check(alo_tds_writer *writer, const aloft_tds_param *p
                                 aloft_status *status) {
   checking work = {.writer = writer, .param = param, .way = way, .status = ALOFT_OK};
   *of = (alo_tds_param_type){.base = {.token = 0}};
-  const char *wrong = check_name(&work);
+  const char *wrong = check_head(&work);
   if (!wrong)
     wrong = param->type == ALOFT_TDS_VARIANT ? check_variant(&work, of) : type_of(&work, &of->type);
   *status = wrong ? work.status : ALOFT_OK;
@@ -328,50 +345,103 @@ const char *alo_tds_param_check(alo_tds_writer *writer, const aloft_tds_param *p
 
 /* ---- declarations ---- */
 
-static size_t add(char *text, size_t size, const char *more) {
-  size_t count = strlen(more);
-  memcpy(text + size, more, count);
-  return size + count;
+typedef struct declaration {
+  alo_tds_writer *writer; /* NULL: it is only measured */
+  size_t units;           /* UTF-16 */
+} declaration;
+
+static void add(declaration *out, aloft_text text) {
+  out->units += alo_utf8_utf16_count(text.data, text.size);
+  if (out->writer)
+    alo_tds_put_utf16(out->writer, text);
 }
 
-static size_t add_number(char *text, size_t size, unsigned number) {
-  unsigned power = 1;
-  while (number / power >= 10)
-    power *= 10;
-  for (; power; power /= 10)
-    text[size++] = (char)('0' + number / power % 10);
-  return size;
+static void add_number(declaration *out, uint32_t number) {
+  char digits[10];
+  size_t at = sizeof digits;
+  do {
+    digits[--at] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number);
+  add(out, (aloft_text){digits + at, sizeof digits - at});
 }
 
-static size_t add_in_brackets(char *text, size_t size, unsigned number) {
-  size = add(text, size, "(");
-  return add(text, add_number(text, size, number), ")");
+static void add_in_brackets(declaration *out, uint32_t number) {
+  add(out, ALOFT_TEXT("("));
+  add_number(out, number);
+  add(out, ALOFT_TEXT(")"));
 }
 
-static size_t add_arguments(char *text, size_t size, const alo_tds_type *type) {
+static void add_precision(declaration *out, const alo_tds_type *type) {
+  add(out, ALOFT_TEXT("("));
+  add_number(out, type->precision);
+  add(out, ALOFT_TEXT(","));
+  add_number(out, type->scale);
+  add(out, ALOFT_TEXT(")"));
+}
+
+static void add_arguments(declaration *out, const alo_tds_type *type) {
+  bool max = type->size == ALO_TDS_MAX_SIZE; /* "(max)" is in the name */
   switch (type->token) {
   case ALO_TDS_DECIMALN:
   case ALO_TDS_NUMERICN:
-    size = add_number(text, add(text, size, "("), type->precision);
-    return add(text, add_number(text, add(text, size, ","), type->scale), ")");
+    add_precision(out, type);
+    return;
   case ALO_TDS_TIMEN:
   case ALO_TDS_DATETIME2N:
   case ALO_TDS_DATETIMEOFFSETN:
-    return add_in_brackets(text, size, type->scale);
-  case ALO_TDS_NVARCHAR: /* "(max)" is in the name */
-    return type->size == ALO_TDS_MAX_SIZE ? size : add_in_brackets(text, size, type->size / 2);
+    add_in_brackets(out, type->scale);
+    return;
+  case ALO_TDS_NVARCHAR:
   case ALO_TDS_BIGVARBINARY:
   case ALO_TDS_BIGBINARY:
-    return type->size == ALO_TDS_MAX_SIZE ? size : add_in_brackets(text, size, type->size);
+    if (!max)
+      add_in_brackets(out, type->token == ALO_TDS_NVARCHAR ? type->size / 2 : type->size);
+    return;
   default:
-    return size;
+    return;
   }
 }
 
-size_t alo_tds_param_declare(const aloft_tds_param *param, const alo_tds_param_type *of,
-                             char text[ALO_TDS_DECLARED_MAX]) {
-  size_t size = add_arguments(text, add(text, 0, alo_tds_type_name(&of->type)), &of->type);
-  return param->output ? add(text, size, " OUTPUT") : size;
+/* In brackets, so that nothing in it ends it early. */
+static void add_quoted(declaration *out, aloft_text name) {
+  size_t begin = 0;
+  add(out, ALOFT_TEXT("["));
+  for (size_t at = 0; at < name.size; at++)
+    if (name.data[at] == ']') { /* twice: once with what is before it, once with what follows */
+      add(out, (aloft_text){name.data + begin, at + 1 - begin});
+      begin = at;
+    }
+  add(out, (aloft_text){name.data + begin, name.size - begin});
+  add(out, ALOFT_TEXT("]"));
+}
+
+/* T-SQL names the types of the database that is in use, by their schema alone. */
+static void add_udt(declaration *out, aloft_text name) {
+  aloft_text parts[ALO_TDS_UDT_PARTS];
+  (void)alo_tds_udt_parts(name, parts);
+  if (parts[1].size) {
+    add_quoted(out, parts[1]);
+    add(out, ALOFT_TEXT("."));
+  }
+  add_quoted(out, parts[2]);
+}
+
+size_t alo_tds_param_declare(alo_tds_writer *writer, const aloft_tds_param *param,
+                             const alo_tds_param_type *of) {
+  declaration out = {.writer = writer};
+  add(&out, ALOFT_TEXT("@"));
+  add(&out, alo_tds_param_name(param));
+  add(&out, ALOFT_TEXT(" "));
+  if (of->type.token == ALO_TDS_UDT) {
+    add_udt(&out, param->udt_name);
+  } else {
+    add(&out, aloft_text_of(alo_tds_type_name(&of->type)));
+    add_arguments(&out, &of->type);
+  }
+  if (param->output)
+    add(&out, ALOFT_TEXT(" OUTPUT"));
+  return out.units;
 }
 
 /* ---- values ---- */
@@ -477,4 +547,20 @@ void alo_tds_put_param(alo_tds_writer *writer, const aloft_tds_param *param,
     put_variant(writer, of, param->value.variant);
   else
     put_value(writer, &of->type, param);
+}
+
+static bool is_text(aloft_tds_type type) {
+  return (type >= ALOFT_TDS_CHAR && type <= ALOFT_TDS_NVARCHAR) || type == ALOFT_TDS_TEXT ||
+         type == ALOFT_TDS_NTEXT || type == ALOFT_TDS_XML || type == ALOFT_TDS_JSON;
+}
+
+const char *alo_tds_param_failed(const aloft_tds_param *param, aloft_status status) {
+  switch (status) {
+  case ALOFT_ARGUMENT:
+    return is_text(param->type) ? ill_formed : "its value is not one that its type can hold";
+  case ALOFT_TOO_LARGE:
+    return "its value is over 2 GiB";
+  default:
+    return NULL;
+  }
 }

@@ -7,8 +7,10 @@
 
 /* How it is sent. */
 typedef struct alo_tds_param_way {
-  bool by_name;             /* for a procedure: text in the types that the caller names */
-  const uint8_t *collation; /* of char, varchar and text: 5 bytes */
+  bool by_name;             /* for a procedure: in the types that the caller names */
+  bool json;                /* the server knows json; otherwise that is sent as nvarchar */
+  const uint8_t *collation; /* of char, varchar and text, 5 bytes; NULL: not known, they are sent as
+                               nchar, nvarchar and ntext */
 } alo_tds_param_way;
 
 typedef struct alo_tds_param_type {
@@ -30,9 +32,13 @@ void alo_tds_put_param(alo_tds_writer *writer, const aloft_tds_param *param,
 /* Its name without "@". */
 aloft_text alo_tds_param_name(const aloft_tds_param *param);
 
-enum { ALO_TDS_DECLARED_MAX = 48 };
-/* Its type in T-SQL, and "OUTPUT" behind it: "decimal(18,4) OUTPUT". Returns the bytes. */
-size_t alo_tds_param_declare(const aloft_tds_param *param, const alo_tds_param_type *of,
-                             char text[ALO_TDS_DECLARED_MAX]);
+/* How T-SQL declares a checked one: "@p decimal(18,4) OUTPUT". Returns the UTF-16 units; `writer`
+ * NULL: nothing is written. */
+size_t alo_tds_param_declare(alo_tds_writer *writer, const aloft_tds_param *param,
+                             const alo_tds_param_type *of);
+
+/* Why a checked one could not be written after all, with the status that the writer has then; NULL:
+ * it is not its fault. */
+const char *alo_tds_param_failed(const aloft_tds_param *param, aloft_status status);
 
 #endif

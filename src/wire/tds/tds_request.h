@@ -112,10 +112,16 @@ void alo_tds_put_executesql(alo_tds_writer *writer, uint64_t transaction, aloft_
  * database, schema, name), each plain or quoted as T-SQL does it ([a]]b], "a""b"), at most 523
  * UTF-16 units, and maybe ";2" behind it. It is sent as it is: the server takes it apart. */
 const char *alo_tds_check_procedure(aloft_text name);
-/* A procedure by such a name, else ALOFT_ARGUMENT, and `bad->why` says why; `collation` is the
- * server's, for char, varchar and text. */
+/* What a server has told that calls depend on. */
+typedef struct alo_tds_server {
+  const uint8_t *collation; /* 5 bytes, for char, varchar and text; NULL: not known, these are sent
+                               as nchar, nvarchar and ntext */
+  bool json;                /* it knows json; otherwise that is sent as nvarchar */
+} alo_tds_server;
+
+/* A procedure by such a name, else ALOFT_ARGUMENT, and `bad->why` says why. */
 void alo_tds_put_call(alo_tds_writer *writer, uint64_t transaction, aloft_text procedure,
-                      const uint8_t collation[5], const aloft_tds_param *params, size_t count,
+                      const alo_tds_server *server, const aloft_tds_param *params, size_t count,
                       alo_tds_bad_param *bad);
 
 /* Server side. ALL_HEADERS: `*rest` is what follows; transaction 0 when there is no header of it.
