@@ -66,8 +66,11 @@ static void add_row(question *asked) {
 static void ready(aloft_tds_query *query) {
   question *asked = ALOFT_CONTAINER(query, question, query);
   aloft_status step;
-  while ((step = aloft_tds_step(query)) == ALOFT_ROW || step == ALOFT_RESULT) {
-    if (step == ALOFT_ROW)
+  while ((step = aloft_tds_step(query)) == ALOFT_ROW || step == ALOFT_RESULT ||
+         step == ALOFT_OUTPUT) {
+    if (step == ALOFT_OUTPUT)
+      add(asked, "%zu=", aloft_tds_output(query));
+    if (step != ALOFT_RESULT)
       add_row(asked);
     else if (asked->size)
       add(asked, "/");
@@ -306,6 +309,203 @@ static void parameters(void **state) {
     expect_parameter(cases[i].param, cases[i].text);
 }
 
+/* ---- output parameters and procedures ---- */
+
+#define INTEGER(type_, number)                                                                     \
+  { .type = (type_), .value.integer = (number) }
+#define WORDS(type_, words)                                                                        \
+  {                                                                                                \
+    .type = (type_), .value.text = { words, sizeof(words) - 1 }                                    \
+  }
+#define RAW(type_, raw)                                                                            \
+  {                                                                                                \
+    .type = (type_), .value.bytes = { raw, sizeof(raw) - 1 }                                       \
+  }
+#define EXACT(type_, number, digits, places)                                                       \
+  {                                                                                                \
+    .type = (type_), .value.decimal = {.low = (number), .precision = (digits), .scale = (places) } \
+  }
+static const aloft_tds_param held_text = WORDS(ALOFT_TDS_NVARCHAR, "held \xE2\x82\xAC");
+
+/* 2024-02-29 12:34:56.1234567, at 05:30 */
+#define TIME(type_, digits)                                                                        \
+  {                                                                                                \
+    .type = (type_), .scale = (digits), .value.moment = {                                          \
+      .days = 738944,                                                                              \
+      .ticks = UINT64_C(452961234567),                                                             \
+      .offset_minutes = 330                                                                        \
+    }                                                                                              \
+  }
+
+/* `declared`: what a procedure takes; `returned`: what it gives back, NULL: the same. `lite`: a
+ * statement may do it there too. */
+static const struct round {
+  aloft_tds_param param;
+  const char *declared, *returned, *text;
+  bool lite;
+} rounds[] = {
+    {INTEGER(ALOFT_TDS_BIT, 1), "bit", NULL, "1", true},
+    {INTEGER(ALOFT_TDS_TINYINT, 255), "tinyint", NULL, "255", true},
+    {INTEGER(ALOFT_TDS_SMALLINT, -32768), "smallint", NULL, "-32768", true},
+    {INTEGER(ALOFT_TDS_INT, INT32_MIN), "int", NULL, "-2147483648", true},
+    {INTEGER(ALOFT_TDS_BIGINT, INT64_MIN), "bigint", NULL, "-9223372036854775808", true},
+    {{.type = ALOFT_TDS_REAL, .value.real = -0.5}, "real", NULL, "-0.5", true},
+    {{.type = ALOFT_TDS_FLOAT, .value.real = 0.1}, "float", NULL, "0.1", true},
+    {EXACT(ALOFT_TDS_DECIMAL, 12345, 10, 3), "decimal(10,3)", NULL, "12.345", true},
+    {EXACT(ALOFT_TDS_NUMERIC, 7, 38, 38), "numeric(38,38)", NULL,
+     "0.00000000000000000000000000000000000007", true},
+    {EXACT(ALOFT_TDS_SMALLMONEY, 2147483647, 10, 4), "smallmoney", NULL, "214748.3647", false},
+    {EXACT(ALOFT_TDS_MONEY, UINT64_C(9223372036854775807), 19, 4), "money", NULL,
+     "922337203685477.5807", false},
+    {WORDS(ALOFT_TDS_CHAR, "ab"), "char(4)", NULL, "ab  ", false},
+    {WORDS(ALOFT_TDS_VARCHAR, "na\xC3\xAFve"), "varchar(20)", NULL, "na\xC3\xAFve", true},
+    {WORDS(ALOFT_TDS_VARCHAR, ""), "varchar(max)", NULL, "", true},
+    {WORDS(ALOFT_TDS_NCHAR, "\xE2\x82\xAC"), "nchar(2)", NULL, "\xE2\x82\xAC ", false},
+    {WORDS(ALOFT_TDS_NVARCHAR, "\xF0\x9F\x98\x80"), "nvarchar(20)", NULL, "\xF0\x9F\x98\x80", true},
+    {WORDS(ALOFT_TDS_NVARCHAR, "max"), "nvarchar(max)", NULL, "max", true},
+    {WORDS(ALOFT_TDS_TEXT, "old"), "text", "varchar(max)", "old", false},
+    {WORDS(ALOFT_TDS_NTEXT, "old \xE2\x82\xAC"), "ntext", "nvarchar(max)", "old \xE2\x82\xAC",
+     false},
+    {RAW(ALOFT_TDS_IMAGE, "\1\2"), "image", "varbinary(max)", "0x0102", false},
+    {WORDS(ALOFT_TDS_XML, "<a>\xE2\x82\xAC</a>"), "xml", NULL, "<a>\xE2\x82\xAC</a>", false},
+    {RAW(ALOFT_TDS_BINARY, "\1\2"), "binary(3)", NULL, "0x010200", false},
+    {RAW(ALOFT_TDS_VARBINARY, "\0\x7F"), "varbinary(4)", NULL, "0x007F", true},
+    {RAW(ALOFT_TDS_VARBINARY, ""), "varbinary(max)", NULL, "0x", true},
+    {RAW(ALOFT_TDS_ROWVERSION, "\0\0\0\0\0\0\7\xD1"), "rowversion", "binary(8)",
+     "0x00000000000007D1", false},
+    {{.type = ALOFT_TDS_UNIQUEIDENTIFIER, .value.uuid = {{1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+     "uniqueidentifier",
+     NULL,
+     "01020304-0506-0708-0900-000000000000",
+     true},
+    {TIME(ALOFT_TDS_DATE, 0), "date", NULL, "2024-02-29", true},
+    {TIME(ALOFT_TDS_TIME, 7), "time(7)", NULL, "12:34:56.1234567", true},
+    {TIME(ALOFT_TDS_SMALLDATETIME, 0), "smalldatetime", NULL, "2024-02-29 12:35:00", true},
+    {TIME(ALOFT_TDS_DATETIME, 0), "datetime", NULL, "2024-02-29 12:34:56.123", true},
+    {TIME(ALOFT_TDS_DATETIME2, 3), "datetime2(3)", NULL, "2024-02-29 12:34:56.123", true},
+    {TIME(ALOFT_TDS_DATETIMEOFFSET, 7), "datetimeoffset(7)", NULL,
+     "2024-02-29 18:04:56.1234567 +05:30", true},
+    {{.type = ALOFT_TDS_VARIANT, .value.variant = &held_text},
+     "sql_variant",
+     NULL,
+     "held \xE2\x82\xAC",
+     false},
+};
+
+enum { ROUNDS = sizeof rounds / sizeof rounds[0] };
+
+/* lite has neither procedures nor all types. */
+static bool is_lite(void) {
+  assert_int_equal(ask_on(tds, "SELECT @@VERSION"), ALOFT_OK);
+  return strstr(question_now.text, "Aloft lite") != NULL;
+}
+
+/* What comes back into: NULL, of the same type, whose declared size is open. */
+static aloft_tds_param output_like(const struct round *round) {
+  aloft_tds_param output = round->param;
+  output.name = ALOFT_TEXT("@out");
+  output.null = output.output = true;
+  if (output.type == ALOFT_TDS_TEXT || output.type == ALOFT_TDS_NTEXT)
+    output.type = ALOFT_TDS_NVARCHAR;
+  if (output.type == ALOFT_TDS_IMAGE)
+    output.type = ALOFT_TDS_VARBINARY;
+  return output;
+}
+
+static void outputs(void **state) {
+  bool with_lite = is_lite();
+  (void)state;
+  for (size_t i = 0; i < ROUNDS; i++) {
+    for (int null = 0; null <= 1 && (rounds[i].lite || !with_lite); null++) {
+      aloft_tds_param params[] = {rounds[i].param, output_like(&rounds[i])};
+      aloft_tds_type type = params[0].type;
+      bool pads = type == ALOFT_TDS_CHAR || type == ALOFT_TDS_NCHAR || type == ALOFT_TDS_BINARY;
+      char text[256];
+      params[0].name = ALOFT_TEXT("in");
+      params[0].null = null != 0;
+      ask_begin("SET @out = @in");
+      question_now.query.params = params;
+      question_now.query.param_count = 2;
+      assert_int_equal(ask_end(tds), ALOFT_OK);
+      snprintf(text, sizeof text, "1=%s;", null ? "<null>" : rounds[i].text);
+      if (!pads && strcmp(question_now.text, text) != 0)
+        fail_msg("%s: '%s' and not '%s'", rounds[i].declared, question_now.text, text);
+    }
+  }
+}
+
+static void call(const struct round *round, bool null, bool by_position) {
+  aloft_tds_param params[] = {
+      round->param, output_like(round), {.type = ALOFT_TDS_INT, .by_default = true}};
+  char name[64], text[256];
+  snprintf(name, sizeof name, by_position ? "aloft_q%s" : "[dbo].[aloft_q%s]", suffix);
+  params[0].null = null;
+  if (by_position) {
+    params[1].name = (aloft_text){NULL, 0};
+  } else {
+    params[0].name = ALOFT_TEXT("@in");
+    params[2].name = ALOFT_TEXT("status");
+  }
+  ask_begin("");
+  question_now.query.sql = (aloft_text){NULL, 0};
+  question_now.query.procedure = aloft_text_of(name);
+  question_now.query.params = params;
+  question_now.query.param_count = 3;
+  aloft_status status = ask_end(tds);
+  snprintf(text, sizeof text, "1=%s;", null ? "<null>" : round->text);
+  if (status != ALOFT_OK || strcmp(question_now.text, text) != 0)
+    fail_msg("%s: '%s' and not '%s' (%s)", round->declared, question_now.text, text,
+             aloft_status_meaning(status));
+  assert_true(question_now.query.returned);
+  assert_int_equal(question_now.query.return_status, 7);
+}
+
+/* A parameter of each kind goes in and comes back; a third one is left to its default. */
+static void procedures(void **state) {
+  (void)state;
+  if (is_lite()) {
+    print_message("procedures: lite has none\n");
+    skip();
+  }
+  for (size_t i = 0; i < ROUNDS; i++) {
+    const char *returned = rounds[i].returned ? rounds[i].returned : rounds[i].declared;
+    char sql[512];
+    snprintf(
+        sql, sizeof sql,
+        "CREATE PROCEDURE dbo.aloft_q%%s @in %s, @out %s OUTPUT, @status int = 7 AS SET @out = "
+        "CAST(@in AS %s) RETURN @status",
+        rounds[i].declared, returned, returned);
+    char filled[512];
+    snprintf(filled, sizeof filled, "%s", sql);
+    expect(filled, "");
+    for (int kind = 0; kind < 4; kind++)
+      call(&rounds[i], kind & 1, kind & 2);
+    expect("DROP PROCEDURE dbo.aloft_q%s", "");
+  }
+}
+
+/* A function's result is the value behind the last parameter. */
+static void functions(void **state) {
+  (void)state;
+  if (is_lite()) {
+    print_message("functions: lite has none\n");
+    skip();
+  }
+  const aloft_tds_param param = {
+      .name = ALOFT_TEXT("a"), .type = ALOFT_TDS_INT, .value.integer = 20};
+  char name[64];
+  expect("CREATE FUNCTION dbo.aloft_f%s (@a int) RETURNS int AS BEGIN RETURN 2 * @a END", "");
+  snprintf(name, sizeof name, "dbo.aloft_f%s", suffix);
+  ask_begin("");
+  question_now.query.sql = (aloft_text){NULL, 0};
+  question_now.query.procedure = aloft_text_of(name);
+  question_now.query.params = &param;
+  question_now.query.param_count = 1;
+  assert_int_equal(ask_end(tds), ALOFT_OK);
+  assert_string_equal(question_now.text, "1=40;");
+  expect("DROP FUNCTION dbo.aloft_f%s", "");
+}
+
 /* ---- results, errors, messages ---- */
 
 static void results(void **state) {
@@ -514,10 +714,11 @@ static int close_server(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types),    cmocka_unit_test(large_values), cmocka_unit_test(parameters),
-      cmocka_unit_test(results),  cmocka_unit_test(errors),       cmocka_unit_test(messages),
-      cmocka_unit_test(timeouts), cmocka_unit_test(cancels),      cmocka_unit_test(transactions),
-      cmocka_unit_test(locks),    cmocka_unit_test(pools),
+      cmocka_unit_test(types),      cmocka_unit_test(large_values), cmocka_unit_test(parameters),
+      cmocka_unit_test(results),    cmocka_unit_test(errors),       cmocka_unit_test(messages),
+      cmocka_unit_test(timeouts),   cmocka_unit_test(cancels),      cmocka_unit_test(transactions),
+      cmocka_unit_test(locks),      cmocka_unit_test(pools),        cmocka_unit_test(outputs),
+      cmocka_unit_test(procedures), cmocka_unit_test(functions),
   };
   return cmocka_run_group_tests(tests, open_server, close_server);
 }

@@ -243,6 +243,20 @@ static void make_procedure(alo_tds_writer *writer) {
   alo_tds_put_done(writer, &(alo_tds_done){0xFE, 0, 0xE0, 0});
 }
 
+/* A value of each type comes back, and NULL of those that have it. */
+static void make_outputs(alo_tds_writer *writer) {
+  alo_tds_put_return_status(writer, INT32_MIN);
+  for (size_t at = 0; at < ALL_TYPES; at++) {
+    alo_tds_put_return_value(writer, (uint16_t)at, TEXT("@p"), &all_types[at]);
+    put_any(writer, &all_types[at]);
+    if (has_null(&all_types[at])) {
+      alo_tds_put_return_value(writer, (uint16_t)at, TEXT(""), &all_types[at]);
+      alo_tds_put_null(writer, &all_types[at]);
+    }
+  }
+  alo_tds_put_done(writer, &(alo_tds_done){0xFE, 0, 0xE0, 0});
+}
+
 static void make_login(alo_tds_writer *writer) {
   alo_tds_put_env_text(writer, 1, TEXT("sample"), TEXT("master"));
   alo_tds_put_message(writer, &(alo_tds_message){.number = 5701,
@@ -443,19 +457,13 @@ static const struct {
   const char *name;
   void (*make)(alo_tds_writer *writer);
   uint32_t packet_size;
-} answers[] = {{"fortunes", make_fortunes, 4096},
-               {"all_types", make_all_types, 512},
-               {"nulls", make_nulls, 512},
-               {"two_results", make_two_results, 4096},
-               {"error", make_error, 4096},
-               {"print", make_print, 512},
-               {"procedure", make_procedure, 4096},
-               {"login", make_login, 512},
-               {"lobs", make_lobs, 512},
-               {"variants", make_variants, 512},
-               {"special", make_special, 4096},
-               {"browse", make_browse, 512},
-               {"compute", make_compute, 512}};
+} answers[] = {{"fortunes", make_fortunes, 4096},   {"all_types", make_all_types, 512},
+               {"nulls", make_nulls, 512},          {"two_results", make_two_results, 4096},
+               {"error", make_error, 4096},         {"print", make_print, 512},
+               {"procedure", make_procedure, 4096}, {"outputs", make_outputs, 512},
+               {"login", make_login, 512},          {"lobs", make_lobs, 512},
+               {"variants", make_variants, 512},    {"special", make_special, 4096},
+               {"browse", make_browse, 512},        {"compute", make_compute, 512}};
 
 /* ---- files ---- */
 

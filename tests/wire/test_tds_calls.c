@@ -295,6 +295,49 @@ static void test_large(void **state) {
   world_close(&w);
 }
 
+static void step_outputs(aloft_tds_query *query) {
+  call *c = ALOFT_CONTAINER(query, call, probe.query);
+  while (aloft_tds_step(query) == ALOFT_OUTPUT) {
+    (void)aloft_tds_text(query, 0);
+    c->seen++;
+  }
+}
+
+/* Cancelled where its answer has stopped, at any byte, a call leaves a connection of use. */
+static void test_cancelled_anywhere(void **state) {
+  (void)state;
+  aloft_tds_param params[CASES];
+  world w;
+  size_t seen = 0;
+  world_open(&w);
+  world_tells(&w);
+  world_connect(&w);
+  for (size_t at = 0; at < CASES; at++) {
+    params[at] = cases[at].param;
+    params[at].output = true;
+  }
+  for (size_t byte = 0; seen < CASES; byte += 3) {
+    call c = {.seen = 0};
+    char name[40];
+    snprintf(name, sizeof name, "[echo hold %zu]", byte);
+    probe_init(&c.probe, &w, "");
+    c.probe.query.sql = (aloft_text){NULL, 0};
+    c.probe.query.procedure = aloft_text_of(name);
+    c.probe.query.params = params;
+    c.probe.query.param_count = CASES;
+    c.probe.query.ready = step_outputs;
+    assert_int_equal(probe_start(&c.probe), ALOFT_OK);
+    turns(&w, 8);
+    assert_in_range(c.seen, seen, seen + 1);
+    seen = c.seen;
+    aloft_op_cancel(&c.probe.query.op);
+    probe_wait(&c.probe);
+    assert_int_equal(c.probe.status, ALOFT_CANCELLED);
+    prove(&w);
+  }
+  world_close(&w);
+}
+
 /* Large values come last, and have no name to be told by. */
 static void test_by_position(void **state) {
   (void)state;
@@ -499,6 +542,7 @@ int main(void) {
       cmocka_unit_test(test_every_type),
       cmocka_unit_test(test_any_split),
       cmocka_unit_test(test_large),
+      cmocka_unit_test(test_cancelled_anywhere),
       cmocka_unit_test(test_by_position),
       cmocka_unit_test(test_result_of_a_function),
       cmocka_unit_test(test_defaults),

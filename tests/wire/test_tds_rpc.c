@@ -241,6 +241,52 @@ static void test_each_type(void **state) {
   }
 }
 
+static const struct {
+  aloft_tds_param param;
+  const char *declared;
+} declarations[] = {
+    {{.type = ALOFT_TDS_INT, .output = true}, "int OUTPUT"},
+    {{.type = ALOFT_TDS_SMALLMONEY}, "smallmoney"},
+    {{.type = ALOFT_TDS_MONEY, .output = true}, "money OUTPUT"},
+    {{.type = ALOFT_TDS_DECIMAL, .value.decimal = {.scale = 4}, .output = true},
+     "decimal(38,4) OUTPUT"},
+    {{.type = ALOFT_TDS_CHAR, .size = 3}, "nvarchar(3)"},
+    {{.type = ALOFT_TDS_VARCHAR, .size = 4000}, "nvarchar(4000)"},
+    {{.type = ALOFT_TDS_NVARCHAR, .size = 4001}, "nvarchar(max)"},
+    {{.type = ALOFT_TDS_NVARCHAR, .output = true}, "nvarchar(max) OUTPUT"},
+    {{.type = ALOFT_TDS_NVARCHAR, .size = 20, .output = true}, "nvarchar(20) OUTPUT"},
+    {{.type = ALOFT_TDS_TEXT}, "nvarchar(4000)"},
+    {{.type = ALOFT_TDS_XML, .output = true}, "nvarchar(max) OUTPUT"},
+    {{.type = ALOFT_TDS_JSON}, "nvarchar(4000)"},
+    {{.type = ALOFT_TDS_BINARY, .size = 3}, "varbinary(3)"},
+    {{.type = ALOFT_TDS_VARBINARY, .size = 8001}, "varbinary(max)"},
+    {{.type = ALOFT_TDS_VARBINARY, .output = true}, "varbinary(max) OUTPUT"},
+    {{.type = ALOFT_TDS_IMAGE}, "varbinary(8000)"},
+    {{.type = ALOFT_TDS_ROWVERSION, .output = true}, "binary(8) OUTPUT"},
+    {{.type = ALOFT_TDS_VARIANT, .output = true}, "sql_variant OUTPUT"},
+    {{.type = ALOFT_TDS_UDT, .udt_name = {"point", 5}}, "[point]"},
+    {{.type = ALOFT_TDS_UDT, .udt_name = {"dbo.a]b]", 8}, .output = true}, "[dbo].[a]]b]]] OUTPUT"},
+    {{.type = ALOFT_TDS_UDT, .udt_name = {"db.] int --.t", 13}}, "[]] int --].[t]"},
+};
+
+/* They are as long as was measured, or the request could not be read. */
+static void test_declarations(void **state) {
+  (void)state;
+  alo_tds_message_end(&output.writer);
+  for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
+    aloft_tds_param param = declarations[i].param;
+    param.name = ALOFT_TEXT("p");
+    param.null = true;
+    alo_tds_message_begin(&output.writer, ALO_TDS_RPC, 0);
+    sent_rpc request = execute(ALOFT_TEXT("SELECT 1"), &param, 1);
+    check_declaration(&request, declarations[i].declared);
+    alo_tds_rpc_param got = next_param(&request);
+    assert_true(got.null);
+    assert_int_equal(got.output, param.output);
+    finish(&request);
+  }
+}
+
 static void test_all_types_in_one_request(void **state) {
   (void)state;
   enum { COUNT = sizeof cases / sizeof *cases };
@@ -772,6 +818,7 @@ static void test_requests_with_any_byte_changed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_each_type),
+      TEST(test_declarations),
       TEST(test_all_types_in_one_request),
       TEST(test_no_parameters),
       TEST(test_large_values),
