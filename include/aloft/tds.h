@@ -239,9 +239,10 @@ struct aloft_tds_query {
 };
 
 /* ALOFT_ARGUMENT, ALOFT_UNSUPPORTED, ALOFT_TOO_LARGE (the query alone is over tx_bytes_max, or a
- * parameter over 2 GiB), ALOFT_TOO_MANY (queries_max), ALOFT_FULL (tx_bytes_max, with what is not
- * yet written: wait), ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status with which the connection died
- * (ALOFT_LOST...). One query at a time is on the wire; the others wait their turn in order. */
+ * parameter over 2 GiB or its declared size), ALOFT_TOO_MANY (queries_max), ALOFT_FULL
+ * (tx_bytes_max, with what is not yet written: wait), ALOFT_NO_MEMORY; ALOFT_CLOSED, or the status
+ * with which the connection died (ALOFT_LOST...). One query at a time is on the wire; the others
+ * wait their turn in order. */
 ALOFT_API aloft_status aloft_tds_query_start(aloft_tds *tds, aloft_tds_query *query);
 
 /* The next thing in the answer: ALOFT_RESULT (look at the columns), ALOFT_ROW (values are valid

@@ -315,6 +315,28 @@ static void check_name(const alo_tds_rpc_param *got, const aloft_tds_param *para
   }
 }
 
+static void check_udt(const alo_tds_rpc_param *got, aloft_text name) {
+  aloft_text parts[ALO_TDS_UDT_PARTS];
+  assert_true(alo_tds_udt_parts(name, parts));
+  for (size_t part = 0; part < ALO_TDS_UDT_PARTS; part++) {
+    assert_utf16(got->udt[part], parts[part]);
+  }
+}
+
+/* (max) where the size of what comes back is open; what pads is no larger than its value. */
+static void check_size(const alo_tds_rpc_param *got, const aloft_tds_param *param) {
+  aloft_tds_type type = alo_tds_type_public(&got->type);
+  if (param->type == ALOFT_TDS_ROWVERSION || param->size ||
+      alo_tds_type_form(&got->type) != ALO_TDS_FORM_SHORT) {
+    return;
+  }
+  assert_false(param->output);
+  if (type == ALOFT_TDS_CHAR || type == ALOFT_TDS_NCHAR || type == ALOFT_TDS_BINARY) {
+    uint32_t unit = type == ALOFT_TDS_NCHAR ? 2 : 1;
+    assert_int_equal(got->type.size, got->size ? got->size : unit);
+  }
+}
+
 static void check_param(const alo_tds_rpc_param *got, const aloft_tds_param *param, size_t at) {
   bool absent = param->null || param->by_default ||
                 (param->type == ALOFT_TDS_VARIANT && param->value.variant->null);
@@ -323,8 +345,9 @@ static void check_param(const alo_tds_rpc_param *got, const aloft_tds_param *par
   assert_int_equal(got->default_value, param->by_default);
   assert_int_equal(alo_tds_type_public(&got->type), expected_type(param));
   assert_int_equal(got->null, absent);
-  if (param->output && !param->size && alo_tds_type_form(&got->type) == ALO_TDS_FORM_SHORT) {
-    assert_int_equal(param->type, ALOFT_TDS_ROWVERSION); /* the others are (max) */
+  check_size(got, param);
+  if (param->type == ALOFT_TDS_UDT) {
+    check_udt(got, param->udt_name);
   }
   if (absent) {
     return;
