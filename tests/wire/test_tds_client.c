@@ -374,8 +374,8 @@ static void test_parameters(void **state) {
   probe_init(&p, &w, "size");
   p.query.params = &bad;
   p.query.param_count = 1;
-  assert_int_equal(probe_start(&p), ALOFT_UNSUPPORTED);
-  assert_non_null(strstr(p.query.op.error->message.data, "geo"));
+  assert_int_equal(probe_start(&p), ALOFT_ARGUMENT);
+  assert_non_null(strstr(p.query.op.error->message.data, "(geo): a UDT needs udt_name"));
   prove(&w);
   world_close(&w);
 }

@@ -483,8 +483,7 @@ static const char *const good_names[] = {"p",
                                          "\"a\"\"b\".p",
                                          "[;'\"].p",
                                          "\"[\".\"]\"",
-                                         "Stra\xC3\x9F"
-                                         "e",
+                                         "Gr\xC3\xBC\xC3\x9F",
                                          "[\xF0\x9F\x98\x80]"};
 static const char *const bad_names[] = {
     "",     ".",   ".p",   "p.",     "a.b.c.d.e", "a b",    "p'",     "p\"", "p[",    "[p",

@@ -12,6 +12,9 @@ bool alo_tds_udt_parts(aloft_text name, aloft_text parts[ALO_TDS_UDT_PARTS]) {
   for (size_t part = 0; part < ALO_TDS_UDT_PARTS; part++) {
     parts[part] = (aloft_text){"", 0};
   }
+  if (name.size == 0) {
+    return false;
+  }
   for (size_t part = ALO_TDS_UDT_PARTS; part > 0; part--) {
     size_t begin = end;
     while (begin > 0 && name.data[begin - 1] != '.') {
@@ -32,7 +35,7 @@ bool alo_tds_udt_parts(aloft_text name, aloft_text parts[ALO_TDS_UDT_PARTS]) {
 void alo_tds_put_udt_type(alo_tds_writer *writer, const alo_tds_type *type, aloft_text name) {
   aloft_text parts[ALO_TDS_UDT_PARTS];
   bool reply = writer->type == ALO_TDS_REPLY;
-  if (type->token != ALO_TDS_UDT || name.size == 0 || !alo_tds_udt_parts(name, parts)) {
+  if (type->token != ALO_TDS_UDT || !alo_tds_udt_parts(name, parts)) {
     alo_tds_writer_fail(writer, ALOFT_ARGUMENT);
     return;
   }

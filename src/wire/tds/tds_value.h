@@ -75,7 +75,8 @@ void alo_tds_date(int32_t days, int *year, unsigned *month, unsigned *day);
 void alo_tds_put_type(alo_tds_writer *writer, const alo_tds_type *type);
 enum { ALO_TDS_UDT_PARTS = 3 }; /* database, schema, type */
 /* Takes a UDT's name apart, which is "database.schema.type", "schema.type" or "type": parts that it
- * lacks are empty. False: there are more, or one is not well-formed or over 128 UTF-16 units. */
+ * lacks are empty. False: it is empty, there are more, or one is not well-formed or over 128 UTF-16
+ * units. */
 bool alo_tds_udt_parts(aloft_text name, aloft_text parts[ALO_TDS_UDT_PARTS]);
 /* The same as put_type of a UDT with such a name. */
 void alo_tds_put_udt_type(alo_tds_writer *writer, const alo_tds_type *type, aloft_text name);
