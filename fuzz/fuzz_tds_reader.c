@@ -1,7 +1,8 @@
 /* Any bytes as a server's answer: whole and in pieces it says the same, and memory follows what
  * was sent. The first byte holds bits (1: the rest is a stream with packet headers, else a payload
- * to be put in packets; 2: drain from the second piece on; 4: small limits), the second is the size
- * of packets, the third that of pieces. */
+ * to be put in packets; 2: drain from the second piece on; 4: small limits; 8: large values in
+ * pieces; 16: of which every second one is passed over), the second is the size of packets, the
+ * third that of pieces. */
 #include <string.h>
 
 #include "code_pages.h"
@@ -11,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { RAW = 1, DRAIN = 2, SMALL = 4, HEAD = 3, INPUT_MAX = 1 << 16 };
+enum { RAW = 1, DRAIN = 2, SMALL = 4, PIECES = 8, PASS = 16, HEAD = 3, INPUT_MAX = 1 << 16 };
 
 /* ---- an allocator that counts ---- */
 
@@ -49,6 +50,10 @@ static alo_page_store store; /* made once, and kept: not of one input's memory *
 typedef struct digest {
   uint64_t value;
   uint64_t events;
+  bool open;         /* a large value is being read in pieces */
+  bool passes;       /* every second one is not */
+  uint64_t opened;   /* so far */
+  size_t value_size; /* of the one being read */
 } digest;
 
 static void add(digest *says, const void *data, size_t size) {
@@ -88,7 +93,7 @@ static void add_natives(digest *says, const alo_tds_type *type, const alo_tds_ce
 static void add_cell(digest *says, alo_tds_reader *reader, const alo_tds_column_info *column,
                      const alo_tds_cell *cell) {
   add_number(says, (uint64_t)cell->null | (uint64_t)cell->over << 1 | (uint64_t)cell->decoded << 2);
-  if (cell->null || cell->over) {
+  if (cell->null || cell->over || cell->pieced) {
     CHECK(cell->size == 0 && !cell->data);
     return;
   }
@@ -194,6 +199,40 @@ static void add_event(digest *says, alo_tds_reader *reader, alo_tds_event event)
   }
 }
 
+/* However it is cut, a value is the same bytes. */
+static void add_piece(digest *says, aloft_bytes piece) {
+  CHECK(piece.size > 0 && piece.size <= ALO_TDS_PIECE_MAX);
+  for (size_t at = 0; at < piece.size; at++) {
+    says->value = (says->value ^ ((const uint8_t *)piece.data)[at]) * UINT64_C(0x100000001B3);
+  }
+  says->value_size += piece.size;
+}
+
+static void begin_value(digest *says, const alo_tds_reader *reader) {
+  says->opened++;
+  says->open = !says->passes || says->opened % 2;
+  says->value_size = 0;
+  add_number(says, alo_tds_reader_open_column(reader));
+  add_number(says, alo_tds_reader_open_size(reader));
+}
+
+/* The next event that tells something: pieces are added on the way. */
+static alo_tds_event next_event(alo_tds_reader *reader, digest *says, aloft_bytes *input) {
+  while (says->open) {
+    aloft_bytes piece;
+    alo_tds_event event = alo_tds_reader_read(reader, input, &piece);
+    if (event == ALO_TDS_PIECE) {
+      add_piece(says, piece);
+    } else if (event == ALO_TDS_VALUE_END) {
+      add_number(says, says->value_size);
+      says->open = false;
+    } else {
+      return event;
+    }
+  }
+  return alo_tds_reader_next(reader, input);
+}
+
 /* One piece, in memory of its own that is gone afterwards. False: broken, and stays so. */
 static bool feed(alo_tds_reader *reader, digest *says, const uint8_t *data, size_t size) {
   uint8_t *copy = malloc(size ? size : 1);
@@ -201,7 +240,10 @@ static bool feed(alo_tds_reader *reader, digest *says, const uint8_t *data, size
   memcpy(copy, data, size);
   aloft_bytes input = {copy, size};
   alo_tds_event event;
-  while ((event = alo_tds_reader_next(reader, &input)) != ALO_TDS_NEED) {
+  while ((event = next_event(reader, says, &input)) != ALO_TDS_NEED) {
+    if (event == ALO_TDS_ROW_OPEN) {
+      begin_value(says, reader);
+    }
     add_event(says, reader, event);
     if (event == ALO_TDS_BROKEN) {
       CHECK(alo_tds_reader_next(reader, &input) == ALO_TDS_BROKEN);
@@ -219,8 +261,9 @@ static digest read_in_pieces(const uint8_t *data, size_t size, size_t piece, uin
   const alo_tds_limits small = {
       .columns_max = 20, .value_max = 100, .row_max = 150, .message_max = 200};
   alo_tds_reader *reader = alo_tds_reader_open(&heap, bits & SMALL ? &small : NULL);
-  digest says = {UINT64_C(0xCBF29CE484222325), 0};
+  digest says = {.value = UINT64_C(0xCBF29CE484222325), .passes = (bits & PASS) != 0};
   CHECK(reader);
+  alo_tds_reader_pieces(reader, (bits & PIECES) != 0);
   alo_tds_reader_use_pages(reader, &store.pages);
   for (size_t at = 0; at < size;) {
     size_t part = size - at < piece ? size - at : piece;
