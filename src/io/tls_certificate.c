@@ -20,7 +20,7 @@ static bool digest(const X509 *certificate, char text[96]) {
   text[0] = 0;
   if (X509_digest(certificate, EVP_sha256(), bytes, &size) != 1 || size != 32)
     return false;
-  for (unsigned i = 0; i < size; i++)
+  for (size_t i = 0; i < size; i++)
     snprintf(text + 3 * i, 4, "%02X%s", bytes[i], i + 1 < size ? ":" : "");
   return true;
 }
