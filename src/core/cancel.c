@@ -16,6 +16,8 @@ void alo_cancel_init(aloft_cancel *cancel, alo_ops *ops, aloft_cancel *parent) {
   if (!parent)
     return;
   cancel->own.open_ops = NULL;
+  /* Of a parent that has fired: it may be ended first. Nothing is registered that it would stop. */
+  cancel->own.fired = cancel->own.handled = aloft_cancel_fired(parent);
   cancel->own.parent = parent;
   cancel->own.next = parent->own.child;
   cancel->own.back = &parent->own.child;

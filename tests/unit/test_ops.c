@@ -422,9 +422,15 @@ static void test_parent_reaches_children(void **state) {
   aloft_cancel fresh; /* of a parent that has fired */
   alo_cancel_init(&fresh, &b->ops, &parent);
   assert_true(aloft_cancel_fired(&fresh));
-  aloft_cancel_fini(&fresh);
-  aloft_cancel_fini(&parent); /* before the child */
+  aloft_cancel grandchild;
+  alo_cancel_init(&grandchild, &b->ops, &fresh);
+  aloft_cancel_fini(&parent); /* before the children */
   assert_true(aloft_cancel_fired(&child));
+  assert_true(aloft_cancel_fired(&fresh));
+  assert_int_equal(start(&(probe){.op = {.cancel = &fresh}}), ALOFT_CANCELLED);
+  aloft_cancel_fini(&fresh);
+  assert_true(aloft_cancel_fired(&grandchild));
+  aloft_cancel_fini(&grandchild);
   aloft_cancel_fini(&child);
 }
 
