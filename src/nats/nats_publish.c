@@ -206,8 +206,9 @@ static aloft_status check_message(aloft_nats *nats, aloft_op *op, const aloft_na
  * is not usual. */
 static inline uint8_t *room_for(aloft_nats *nats, size_t size) {
   alo_buffer *tx = &nats->stream.tx;
+  /* A sum: flushes and PONGs may have taken more than tx_bytes_max, and nothing is left then. */
   bool fits =
-      tx->data && size <= tx->room - tx->end && size <= nats->tx_bytes_max - alo_buffer_size(tx);
+      tx->data && size <= tx->room - tx->end && alo_buffer_size(tx) + size <= nats->tx_bytes_max;
   return fits && nats->phase == ALO_NATS_PHASE_READY ? tx->data + tx->end : NULL;
 }
 

@@ -590,6 +590,37 @@ static void test_full_output(void **state) {
   end(f);
 }
 
+/* Flushes may take what lies beyond tx_bytes_max, and leave nothing there to publications. */
+static void test_full_output_stays_full(void **state) {
+  fixture *f = begin(state);
+  begin_toy(f, NULL);
+  aloft_nats_config config = config_of(f);
+  config.tx_bytes_max = 4096;
+  connect_with(f, &config);
+  while (publish(f, "a", "0123456789") == ALOFT_OK)
+    continue;
+  harness_op flushes[16];
+  memset(flushes, 0, sizeof flushes);
+  for (size_t i = 0; i < 16; i++) {
+    flushes[i].op.done = harness_op_done;
+    assert_int_equal(aloft_nats_flush(f->nats, &flushes[i].op), ALOFT_OK);
+  }
+  assert_in_range(info_of(f).tx_bytes, 4097, 4096 + 96);
+  asked one = {.done_count = 0};
+  assert_int_equal(publish(f, "a", "x"), ALOFT_FULL);
+  assert_int_equal(ask(f, &one, "toy.echo", "x"), ALOFT_FULL);
+  HARNESS_TURN_UNTIL(f->loop, flushes[15].done_count);
+  assert_int_equal(ask_and_wait(f, &one, "toy.echo", "x"), ALOFT_OK); /* the inbox is there */
+  while (publish(f, "a", "0123456789") == ALOFT_OK)
+    continue;
+  flushes[0].done_count = flushes[15].done_count = 0;
+  for (size_t i = 0; i < 16; i++)
+    assert_int_equal(aloft_nats_flush(f->nats, &flushes[i].op), ALOFT_OK);
+  assert_int_equal(ask(f, &one, "toy.echo", "x"), ALOFT_FULL);
+  HARNESS_TURN_UNTIL(f->loop, flushes[15].done_count);
+  end(f);
+}
+
 static void test_full_while_connecting(void **state) {
   fixture *f = begin(state);
   begin_toy(f, NULL);
@@ -1562,6 +1593,7 @@ int main(void) {
       BOTH(test_replies_unmatched),
       BOTH(test_inflight_max),
       BOTH(test_full_output),
+      BOTH(test_full_output_stays_full),
       BOTH(test_full_while_connecting),
       BOTH(test_reading_waits_at_deliveries_max),
       BOTH(test_reply_behind_messages_beats_the_timeout),
