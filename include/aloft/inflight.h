@@ -39,8 +39,9 @@ ALOFT_API void aloft_inflight_close(aloft_inflight *table);
 ALOFT_API aloft_status aloft_inflight_start(aloft_inflight *table, aloft_op *op, uint64_t *id);
 
 /* Completes the operation under `id`: its done runs in this turn of the loop, or in the next one
- * when called from a callback. `error` [done] may be NULL. `status` is not ALOFT_PENDING.
- * ALOFT_WRONG_STATE: nothing is in flight under that id; it is counted as unmatched. */
+ * when called from a callback. `error` [done] may be NULL; with ALOFT_OK it is not kept. `status`
+ * is not ALOFT_PENDING. ALOFT_WRONG_STATE: nothing is in flight under that id; it is counted as
+ * unmatched. */
 ALOFT_API aloft_status aloft_inflight_finish(aloft_inflight *table, uint64_t id,
                                              aloft_status status, const aloft_error *error);
 

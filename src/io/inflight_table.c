@@ -151,7 +151,7 @@ aloft_status aloft_inflight_start(aloft_inflight *table, aloft_op *op, uint64_t 
 
 ALO_APART static aloft_status finish_with(aloft_inflight *table, uint64_t id, aloft_status status,
                                           const aloft_error *error) {
-  alo_op_finish(alo_inflight_take(&table->table, id), status, error);
+  alo_op_finish(alo_inflight_take(&table->table, id), status, status == ALOFT_OK ? NULL : error);
   return ALOFT_OK;
 }
 

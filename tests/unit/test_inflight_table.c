@@ -499,6 +499,27 @@ static void test_clock_jumps_by_days(void **state) {
 
 /* ---- exactly once ---- */
 
+static void changed(aloft_loop *loop, void *context) {
+  (void)loop;
+  (void)context;
+}
+
+/* Whatever path it takes: outside of a turn there is another one while a foreign loop is told. */
+static void test_finish_well_keeps_no_error(void **state) {
+  begin(state);
+  static const aloft_error given = {.status = ALOFT_SERVER, .number = 7, .message = {"no", 2}};
+  for (unsigned told = 0; told < 2; told++) {
+    aloft_loop_on_change(f->loop, told ? changed : NULL, NULL);
+    asked one = {.dones = 0};
+    assert_int_equal(start(&one), ALOFT_OK);
+    assert_int_equal(aloft_inflight_finish(f->table, one.id, ALOFT_OK, &given), ALOFT_OK);
+    turn(0);
+    check_done(&one, ALOFT_OK); /* and `done` has seen no error */
+  }
+  aloft_loop_on_change(f->loop, NULL, NULL);
+  end();
+}
+
 static void test_finish_after_completion(void **state) {
   begin(state);
   static const aloft_error given = {.status = ALOFT_SERVER, .number = 7, .message = {"no", 2}};
@@ -1196,6 +1217,7 @@ int main(void) {
       BOTH(test_far_and_near),
       BOTH(test_the_earlier_of_two_counts),
       cmocka_unit_test(test_clock_jumps_by_days),
+      BOTH(test_finish_well_keeps_no_error),
       BOTH(test_finish_after_completion),
       BOTH(test_invented_ids_find_nothing),
       BOTH(test_cancel_of_what_is_decided),
