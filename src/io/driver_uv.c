@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -359,6 +360,23 @@ static const alo_driver_methods methods = {
     .resolve_cancel = cancel_resolve,
 };
 
+/* libuv makes a pipe for the first loop of a process, behind the epoll, and ends the process when
+ * it gets none: that so many descriptors are to be had is seen before. */
+static int probe_descriptors(void) {
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0)
+    return -errno;
+  int one = fcntl(epoll, F_DUPFD_CLOEXEC, 0);
+  int other = one < 0 ? one : fcntl(epoll, F_DUPFD_CLOEXEC, 0);
+  int error = other < 0 ? -errno : 0;
+  if (other >= 0)
+    close(other);
+  if (one >= 0)
+    close(one);
+  close(epoll);
+  return error;
+}
+
 alo_driver *alo_driver_uv_open(const aloft_allocator *heap, int *error) {
   uv_driver *self = alo_heap_take(heap, sizeof *self);
   *error = 0;
@@ -368,7 +386,9 @@ alo_driver *alo_driver_uv_open(const aloft_allocator *heap, int *error) {
   self->heap = *heap;
   self->armed_until = UINT64_MAX;
   self->unsettled = true; /* the async is not in the epoll before the first run */
-  *error = uv_loop_init(&self->uv);
+  *error = probe_descriptors();
+  if (*error == 0)
+    *error = uv_loop_init(&self->uv);
   if (*error < 0) {
     alo_heap_give(heap, self, sizeof *self);
     return NULL;

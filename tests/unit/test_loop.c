@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "harness_loop.h"
@@ -535,8 +538,41 @@ static bool on_uv = false, on_sim = true;
     #test " on sim", test, NULL, NULL, &on_sim                                                     \
   }
 
+/* In a process of its own each time, for libuv makes some descriptors for the first loop only: this
+ * test comes before all that open one. */
+static int open_with_descriptors(rlim_t count) {
+  pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit limit = {count, count};
+    aloft_loop *loop;
+    aloft_status status =
+        setrlimit(RLIMIT_NOFILE, &limit) == 0 ? aloft_loop_open(&loop, NULL) : ALOFT_PENDING;
+    if (status == ALOFT_OK)
+      aloft_loop_close(loop);
+    _exit(status == ALOFT_OK ? 1 : status == ALOFT_SYSTEM ? 2 : 3);
+  }
+  int result = 0;
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, &result, 0), child);
+  assert_true(WIFEXITED(result));
+  return WEXITSTATUS(result);
+}
+
+static void test_descriptors_run_out(void **state) {
+  (void)state;
+  bool opened = false;
+  for (rlim_t count = 0; count < 64; count++) {
+    int answer = open_with_descriptors(count);
+    assert_in_range(answer, 1, 2);
+    assert_false(opened && answer == 2);
+    opened = answer == 1;
+  }
+  assert_true(opened);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_descriptors_run_out),
       BOTH(test_turn_order),
       BOTH(test_no_turn_inside_a_callback),
       BOTH(test_sleep_and_wait),
