@@ -226,7 +226,7 @@ static inline uint64_t wrote(aloft_nats *nats, size_t payload, const uint8_t *en
 static aloft_status put_message(aloft_nats *nats, const aloft_nats_message *message,
                                 alo_nats_record *record, uint64_t *tx_end) {
   size_t size = alo_nats_pub_size(message);
-  if (size + sizeof *record > nats->tx_bytes_max)
+  if (size + (nats->phase == ALO_NATS_PHASE_READY ? 0 : sizeof *record) > nats->tx_bytes_max)
     return ALOFT_TOO_LARGE; /* waiting would not help */
   record->size = (uint32_t)size;
   record->headers = message->header_count > 0;

@@ -590,6 +590,26 @@ static void test_full_output(void **state) {
   end(f);
 }
 
+/* To the byte, whether the output has its memory yet or not. */
+static void test_the_largest_publication(void **state) {
+  fixture *f = begin(state);
+  begin_toy(f, NULL);
+  aloft_nats_config config = config_of(f);
+  config.tx_bytes_max = 4096;
+  enum { FITS = 4096 - (int)sizeof "PUB a 4082\r\n\r\n" + 1 };
+  char data[FITS + 30];
+  memset(data, 'x', sizeof data);
+  connect_with(f, &config);
+  for (int again = 0; again < 2; again++)
+    for (size_t size = FITS + 29; size > FITS - 30; size--) {
+      const aloft_nats_message message = {.subject = ALOFT_TEXT("a"), .data = {data, size}};
+      assert_int_equal(aloft_nats_publish(f->nats, &message),
+                       size <= FITS ? ALOFT_OK : ALOFT_TOO_LARGE);
+      flush(f);
+    }
+  end(f);
+}
+
 /* Flushes may take what lies beyond tx_bytes_max, and leave nothing there to publications. */
 static void test_full_output_stays_full(void **state) {
   fixture *f = begin(state);
@@ -1593,6 +1613,7 @@ int main(void) {
       BOTH(test_replies_unmatched),
       BOTH(test_inflight_max),
       BOTH(test_full_output),
+      BOTH(test_the_largest_publication),
       BOTH(test_full_output_stays_full),
       BOTH(test_full_while_connecting),
       BOTH(test_reading_waits_at_deliveries_max),
