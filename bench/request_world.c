@@ -2,7 +2,6 @@
 #include "request_world.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "floor.h"
 #include "report.h"
 
 static bool fail(alo_reason *why, const char *format, ...) ALO_PRINTF(2, 3);
@@ -139,37 +139,9 @@ bool alo_request_open_peer(const alo_request_world *world, uint32_t round, alo_p
 
 /* ---- the floor ---- */
 
-/* Into a file without a name, so that nothing stays however this program ends. It is opened anew
- * because a program that is open for writing cannot be run. */
 static bool compile(alo_request_world *world, const char *folder) {
-  char source[ALO_PROGRAM_PATH_MAX], output[64];
-  alo_reason said;
-  int made = memfd_create("aloft-floor", MFD_CLOEXEC);
-  snprintf(source, sizeof source, "%s/nats_floor.c", folder);
-  snprintf(output, sizeof output, "/proc/%ld/fd/%d", (long)getpid(), made);
-  const char *compiler = getenv("CC");
-  const char *const argv[] = {compiler != NULL && *compiler != '\0' ? compiler : "cc",
-                              "-O2",
-                              "-w",
-                              "-o",
-                              output,
-                              source,
-                              "-lpthread",
-                              NULL};
-  char nothing[16];
-  if (made < 0 || !alo_program_output(argv, nothing, sizeof nothing, &said)) {
-    fail(&world->no_floor, "%.300s: %.150s", source, made < 0 ? strerror(errno) : said.text);
-    if (made >= 0)
-      close(made);
-    return false;
-  }
-  world->floor_descriptor = open(output, O_RDONLY | O_CLOEXEC);
-  close(made);
-  if (world->floor_descriptor < 0)
-    return fail(&world->no_floor, "the compiled floor: %s", strerror(errno));
-  snprintf(world->floor, sizeof world->floor, "/proc/%ld/fd/%d", (long)getpid(),
-           world->floor_descriptor);
-  return true;
+  return alo_floor_compile(folder, "nats_floor.c", world->floor, sizeof world->floor,
+                           &world->floor_descriptor, &world->no_floor);
 }
 
 static void make_floor(alo_request_world *world, bool own_server) {
