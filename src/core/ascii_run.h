@@ -1,8 +1,8 @@
 /* Runs of ASCII, many at a time where the processor has SSE2 or NEON. Each function takes whole
  * steps of ALO_ASCII_STEP characters and stops before the first step that is not pure ASCII or not
  * complete; it returns the characters taken: a multiple of the step (but for alo_ascii_narrow,
- * which takes shorter ends too), or 0 without such a processor. The caller goes on from there, one
- * character at a time. */
+ * which takes parts of steps too), or 0 without such a processor. The caller goes on from there,
+ * one character at a time. */
 #ifndef ALO_ASCII_RUN_H
 #define ALO_ASCII_RUN_H
 
@@ -42,28 +42,35 @@ static inline void alo_ascii_store_utf16(alo_ascii_block block, uint8_t *out) {
   _mm_storeu_si128((void *)(out + 16), _mm_unpackhi_epi8(block, _mm_setzero_si128()));
 }
 
-/* Half a step of UTF-16: true, and copied as bytes, when it is pure ASCII. */
-static inline bool alo_ascii_narrow_half(const uint8_t *in, uint8_t *out) {
-  __m128i units = _mm_loadu_si128((const void *)in);
+  #define ALO_ASCII_LOWEST_BIT(mask) ((size_t)__builtin_ctz(mask))
+
+/* Two bits for each of eight UTF-16 units that is not ASCII. */
+static inline unsigned alo_ascii_others(__m128i units) {
   __m128i high = _mm_and_si128(units, _mm_set1_epi16(-128));
-  if (_mm_movemask_epi8(_mm_cmpeq_epi16(high, _mm_setzero_si128())) != 0xFFFF)
-    return false;
+  return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi16(high, _mm_setzero_si128())) ^ 0xFFFF;
+}
+
+/* Half a step of UTF-16: the ASCII that it begins with, copied as bytes. What stands behind that
+ * in the half step of `out` is overwritten with anything. */
+static inline size_t alo_ascii_narrow_half(const uint8_t *in, uint8_t *out) {
+  __m128i units = _mm_loadu_si128((const void *)in);
+  unsigned others = alo_ascii_others(units);
   _mm_storel_epi64((void *)out, _mm_packus_epi16(units, units));
-  return true;
+  return others ? ALO_ASCII_LOWEST_BIT(others) / 2 : 8;
 }
 
 #elif defined(__ARM_NEON)
 
 typedef uint8x16_t alo_ascii_block;
 
-static inline bool alo_ascii_narrow_half(const uint8_t *in, uint8_t *out) {
+  #define ALO_ASCII_LOWEST_BIT(mask) ((size_t)__builtin_ctzll(mask))
+
+static inline size_t alo_ascii_narrow_half(const uint8_t *in, uint8_t *out) {
   uint8x8x2_t halves = vld2_u8(in);
-  uint64_t low = vget_lane_u64(vreinterpret_u64_u8(halves.val[0]), 0);
-  uint64_t high = vget_lane_u64(vreinterpret_u64_u8(halves.val[1]), 0);
-  if ((low & UINT64_C(0x8080808080808080)) != 0 || high != 0)
-    return false;
+  uint8x8_t wrong = vorr_u8(vand_u8(halves.val[0], vdup_n_u8(0x80)), halves.val[1]);
+  uint64_t others = vget_lane_u64(vreinterpret_u64_u8(wrong), 0);
   vst1_u8(out, halves.val[0]);
-  return true;
+  return others ? ALO_ASCII_LOWEST_BIT(others) / 8 : 8;
 }
 
 /* All bits that are set anywhere in the block, by eights of bytes. */
@@ -97,10 +104,10 @@ static inline void alo_ascii_store_utf16(alo_ascii_block block, uint8_t *out) {
 
 typedef uint8_t alo_ascii_block;
 
-static inline bool alo_ascii_narrow_half(const uint8_t *in, uint8_t *out) {
+static inline size_t alo_ascii_narrow_half(const uint8_t *in, uint8_t *out) {
   (void)in;
-  *out = 0;
-  return false;
+  (void)out;
+  return 0;
 }
 
 static inline bool alo_ascii_load(const uint8_t *in, alo_ascii_block *block) {
@@ -141,20 +148,24 @@ static inline size_t alo_ascii_run_utf16(const uint8_t *in, size_t count) {
   return done;
 }
 
-/* The same, copied as bytes; also half a step at the end, and what then is left by doing the last
- * half step of it all once more, if that is pure ASCII: short texts are the rule. */
+/* The same, copied as bytes, and of the step that is not pure ASCII what it begins with: `out` has
+ * room for `count` bytes, and behind what was taken anything may stand. At the end also half a
+ * step, and what then is left by doing the last half step of it all once more: short texts are the
+ * rule.
+ */
 static inline size_t alo_ascii_narrow(const uint8_t *in, size_t count, uint8_t *out) {
-  enum { HALF = ALO_ASCII_STEP / 2 };
+  enum { STEP = ALO_ASCII_STEP, HALF = STEP / 2 };
   alo_ascii_block block;
-  size_t done = 0;
-  for (; count - done >= ALO_ASCII_STEP && alo_ascii_load_utf16(in + 2 * done, &block);
-       done += ALO_ASCII_STEP)
+  size_t steps = count / STEP, done = 0;
+  for (; steps > 0 && alo_ascii_load_utf16(in + 2 * done, &block); steps--, done += STEP)
     alo_ascii_store(block, out + done);
-  if (count - done >= HALF && alo_ascii_narrow_half(in + 2 * done, out + done))
-    done += HALF;
-  if (done && count - done < HALF && done < count &&
-      alo_ascii_narrow_half(in + 2 * (count - HALF), out + count - HALF))
-    done = count;
+  for (; count - done >= HALF; done += HALF) {
+    size_t run = alo_ascii_narrow_half(in + 2 * done, out + done);
+    if (run < HALF)
+      return done + run;
+  }
+  if (done && done < count)
+    done = count - HALF + alo_ascii_narrow_half(in + 2 * (count - HALF), out + count - HALF);
   return done;
 }
 

@@ -130,15 +130,24 @@ static size_t decode_each(const uint8_t *in, size_t stop, struct output *out) {
   return at;
 }
 
+/* Units handled one at a time before the next look: a character between runs of ASCII is alone. */
+static size_t next_units(size_t pace, size_t run) {
+  if (run >= ALO_ASCII_STEP / 4)
+    return 1;
+  return pace < PACE_MAX ? 2 * pace : PACE_MAX;
+}
+
 /* `count` is of complete_units. */
 static void decode_units(const uint8_t *in, size_t count, struct output *out) {
-  size_t pace = ALO_ASCII_STEP;
+  size_t pace = 1;
   size_t at = 0;
   while (at < count) {
-    size_t run = alo_ascii_narrow(in + 2 * at, count - at, (uint8_t *)out->at);
+    size_t run = 0;
+    if (unit_at(in + 2 * at) < 0x80)
+      run = alo_ascii_narrow(in + 2 * at, count - at, (uint8_t *)out->at);
     at += run;
     out->at += run;
-    pace = next_pace(pace, run);
+    pace = next_units(pace, run);
     at += decode_each(in + 2 * at, least(pace, count - at), out);
   }
 }
@@ -172,23 +181,32 @@ static void feed_cut(alo_utf16_cut *cut, uint8_t byte, struct output *out) {
   feed_cut(cut, next[1], out);
 }
 
-size_t alo_utf16_to_utf8(alo_utf16_cut *cut, const uint8_t *in, size_t size, bool end, char *out,
-                         size_t *broken) {
-  struct output output = {out, 0};
+/* What a cut left behind may be in front, and one may be made. */
+static void decode_cut(alo_utf16_cut *cut, const uint8_t *in, size_t size, bool end,
+                       struct output *out) {
   size_t fed = 0;
   while (cut->size > 0 && fed < size)
-    feed_cut(cut, in[fed++], &output);
+    feed_cut(cut, in[fed++], out);
   if (fed < size) {
     size_t count = complete_units(in + fed, size - fed);
-    decode_units(in + fed, count, &output);
+    decode_units(in + fed, count, out);
     fed += 2 * count;
     cut->size = (uint8_t)(size - fed);
     memcpy(cut->bytes, in + fed, cut->size);
   }
   if (end && cut->size > 0) {
-    put_broken(&output);
+    put_broken(out);
     cut->size = 0;
   }
+}
+
+size_t alo_utf16_to_utf8(alo_utf16_cut *cut, const uint8_t *in, size_t size, bool end, char *out,
+                         size_t *broken) {
+  struct output output = {out, 0};
+  if (cut->size == 0 && 2 * complete_units(in, size) == size)
+    decode_units(in, size / 2, &output);
+  else
+    decode_cut(cut, in, size, end, &output);
   if (broken)
     *broken += output.broken;
   return (size_t)(output.at - out);

@@ -338,6 +338,26 @@ static void test_refused_tokens(void **state) {
   says("broken 11 the message ends inside token 0xFD\n");
 }
 
+/* Whatever follows. */
+static void test_broken_stays(void **state) {
+  (void)state;
+  static uint8_t bytes[256];
+  made.size = 0;
+  PUT_COLUMN(0x30);
+  PUT(0xD1, 7, 0x5A, 0xD1, 8);
+  size_t size = frame(bytes, 100);
+  harness_heap_init(&heap);
+  alo_tds_reader *reader = alo_tds_reader_open(&heap.allocator, NULL);
+  aloft_bytes input = {bytes, size};
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_METADATA);
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_ROW_READY);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_BROKEN);
+  }
+  alo_tds_reader_close(reader);
+  harness_heap_check(&heap);
+}
+
 static void test_packets(void **state) {
   (void)state;
   static const struct {
@@ -1054,6 +1074,27 @@ static void test_skip(void **state) {
   tds_transcript_fini(&got);
 }
 
+/* Rows that lie whole in their packet and in what has come are passed over like others. */
+static void test_skip_whole_rows(void **state) {
+  (void)state;
+  static uint8_t bytes[256];
+  made.size = 0;
+  PUT_COLUMN(0x30);
+  PUT(0xD1, 7, 0xD1, 8, 0xD1, 9);
+  put_done();
+  size_t size = frame(bytes, 100);
+  harness_heap_init(&heap);
+  alo_tds_reader *reader = alo_tds_reader_open(&heap.allocator, NULL);
+  aloft_bytes input = {bytes, size};
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_METADATA);
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_ROW_READY);
+  alo_tds_reader_skip(reader, true);
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_DONE);
+  assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_END);
+  alo_tds_reader_close(reader);
+  harness_heap_check(&heap);
+}
+
 /* Taken back inside a row: that row stays unseen, the next is shown. */
 static void test_skip_taken_back(void **state) {
   (void)state;
@@ -1302,6 +1343,7 @@ int main(void) {
                                      cmocka_unit_test(test_login),
                                      cmocka_unit_test(test_passed_over),
                                      cmocka_unit_test(test_refused_tokens),
+                                     cmocka_unit_test(test_broken_stays),
                                      cmocka_unit_test(test_packets),
                                      cmocka_unit_test(test_columns),
                                      cmocka_unit_test(test_column_flags),
@@ -1331,6 +1373,7 @@ int main(void) {
                                      cmocka_unit_test(test_two_results),
                                      cmocka_unit_test(test_sticky),
                                      cmocka_unit_test(test_skip),
+                                     cmocka_unit_test(test_skip_whole_rows),
                                      cmocka_unit_test(test_skip_taken_back),
                                      cmocka_unit_test(test_ends_within),
                                      cmocka_unit_test(test_steady_state),

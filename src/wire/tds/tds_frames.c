@@ -17,8 +17,7 @@ static bool gather_header(alo_tds_frames *frames, aloft_bytes *input) {
   return frames->header_size == ALO_TDS_HEADER_SIZE;
 }
 
-static bool read_header(alo_tds_frames *frames) {
-  const uint8_t *header = frames->header;
+static bool read_header(alo_tds_frames *frames, const uint8_t *header) {
   uint32_t length = (uint32_t)(header[2] << 8 | header[3]);
   if (length < ALO_TDS_HEADER_SIZE) {
     frames->broken = "a packet length below the header's 8 bytes";
@@ -37,6 +36,18 @@ static bool read_header(alo_tds_frames *frames) {
   return true;
 }
 
+/* The header of the next packet, or NULL: the input ends in it. Most come in one piece. */
+static const uint8_t *next_header(alo_tds_frames *frames, aloft_bytes *input) {
+  const uint8_t *header = input->data;
+  if (frames->header_size || input->size < ALO_TDS_HEADER_SIZE) {
+    return gather_header(frames, input) ? frames->header : NULL;
+  }
+  input->data = header + ALO_TDS_HEADER_SIZE;
+  input->size -= ALO_TDS_HEADER_SIZE;
+  frames->offset += ALO_TDS_HEADER_SIZE;
+  return header;
+}
+
 alo_tds_frame alo_tds_frames_peek_header(alo_tds_frames *frames, aloft_bytes *input,
                                          aloft_bytes *payload) {
   for (;;) {
@@ -44,10 +55,11 @@ alo_tds_frame alo_tds_frames_peek_header(alo_tds_frames *frames, aloft_bytes *in
       return ALO_TDS_FRAME_BROKEN;
     }
     if (!frames->inside) {
-      if (!gather_header(frames, input)) {
+      const uint8_t *header = next_header(frames, input);
+      if (!header) {
         return ALO_TDS_FRAME_NEED;
       }
-      if (!read_header(frames)) {
+      if (!read_header(frames, header)) {
         return ALO_TDS_FRAME_BROKEN;
       }
     }

@@ -196,16 +196,14 @@ static alo_tds_event end_message(alo_tds_reader *reader) {
   return ALO_TDS_END;
 }
 
-/* What the last event showed is free again, unless a row is half read. */
+/* What the last event showed is free again: no row is half read. */
 static inline void forget_last(alo_tds_reader *reader) {
-  if (reader->at.state == ALO_TDS_STATE_TOKEN) {
-    if (alo_tds_memory_used(&reader->row)) {
-      alo_tds_memory_reset(&reader->row);
-    }
-    if (reader->large_bytes) {
-      alo_tds_memory_reset(&reader->large);
-      reader->large_bytes = 0;
-    }
+  if (alo_tds_memory_used(&reader->row)) {
+    alo_tds_memory_reset(&reader->row);
+  }
+  if (reader->large_bytes) {
+    alo_tds_memory_reset(&reader->large);
+    reader->large_bytes = 0;
   }
 }
 
@@ -253,8 +251,30 @@ static inline bool is_open(const alo_tds_reader *reader) {
   return reader->rented && reader->rented->open && !reader->rented->passed;
 }
 
+/* Most of what is ever read: one more row, behind whatever was reported last, that lies whole in
+ * the packet and the input. False: it is none, and nothing has happened. A packet's and a message's
+ * first bytes never get here: of them nothing is left before their header has been read. */
+static inline bool next_row(alo_tds_reader *reader, aloft_bytes *input) {
+  const alo_tds_position *at = &reader->at;
+  size_t left = reader->frames.left;
+  size_t size = input->size < left ? input->size : left;
+  if (!size || !alo_tds_flag(at, ALO_TDS_HAS_METADATA) || alo_tds_flag(at, ALO_TDS_FLAG_SKIP) ||
+      reader->broken) {
+    return false;
+  }
+  size = alo_tds_row_whole(reader, input->data, size);
+  alo_tds_frames_take(&reader->frames, input, size);
+  reader->counters.parsed_bytes += size;
+  return size > 0;
+}
+
 alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {
-  forget_last(reader);
+  if (reader->at.state == ALO_TDS_STATE_TOKEN) {
+    forget_last(reader);
+    if (next_row(reader, input)) {
+      return ALO_TDS_ROW_READY;
+    }
+  }
   if (is_open(reader)) {
     reader->rented->passed = true;
   }

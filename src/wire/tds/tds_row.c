@@ -185,11 +185,11 @@ static inline bool whole_value(const alo_tds_plan *plan, const uint8_t *next, co
   return false;
 }
 
-/* Reads cells from `column` on as long as they are whole; returns the first that is not. */
-static uint32_t read_whole_cells(alo_tds_reader *reader, uint32_t column) {
-  const uint8_t *nulls = reader->at.token == ALO_TDS_TOKEN_NBCROW ? reader->nulls : NULL;
-  const uint8_t *next = reader->next;
-  const uint8_t *end = reader->at.carry_size ? next : reader->end;
+/* Reads cells from `column` on as long as they are whole, and moves `*from`; returns the first that
+ * is not. `nulls` may be NULL. */
+static inline uint32_t whole_cells(alo_tds_reader *reader, uint32_t column, const uint8_t *nulls,
+                                   const uint8_t **from, const uint8_t *end) {
+  const uint8_t *next = *from;
   for (; column < reader->column_count; column++) {
     alo_tds_cell *cell = &reader->cells[column];
     size_t prefix;
@@ -204,8 +204,29 @@ static uint32_t read_whole_cells(alo_tds_reader *reader, uint32_t column) {
     *cell = (alo_tds_cell){.data = next + prefix, .size = size};
     next += prefix + size;
   }
-  reader->next = next;
+  *from = next;
   return column;
+}
+
+static uint32_t read_whole_cells(alo_tds_reader *reader, uint32_t column) {
+  const uint8_t *nulls = reader->at.token == ALO_TDS_TOKEN_NBCROW ? reader->nulls : NULL;
+  const uint8_t *end = reader->at.carry_size ? reader->next : reader->end;
+  return whole_cells(reader, column, nulls, &reader->next, end);
+}
+
+/* Nothing but the cells is changed by a row that is not whole: it is read again from its token. */
+size_t alo_tds_row_whole(alo_tds_reader *reader, const uint8_t *row, size_t size) {
+  alo_tds_position *at = &reader->at;
+  const uint8_t *next = row + 1;
+  if (*row != ALO_TDS_TOKEN_ROW ||
+      whole_cells(reader, 0, NULL, &next, row + size) != reader->column_count) {
+    return 0;
+  }
+  at->token = ALO_TDS_TOKEN_ROW;
+  at->column = reader->column_count;
+  at->kept = 0;
+  reader->counters.rows++;
+  return (size_t)(next - row);
 }
 
 static alo_tds_outcome row_complete(alo_tds_reader *reader) {
