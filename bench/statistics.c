@@ -36,6 +36,21 @@ double alo_percentile(double *samples, size_t count, double part) {
   return samples[index < count ? index : count - 1];
 }
 
+double alo_trimmed_deviation(double *samples, size_t count) {
+  if (count < 4)
+    return 0;
+  qsort(samples, count, sizeof *samples, compare);
+  const double *kept = samples + 1;
+  size_t left = count - 2;
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < left; i++)
+    sum += kept[i];
+  double mean = sum / (double)left;
+  for (size_t i = 0; i < left; i++)
+    squares += (kept[i] - mean) * (kept[i] - mean);
+  return sqrt(squares / (double)left);
+}
+
 /* ---- Student's t ---- */
 
 /* The probability of -t to t: Abramowitz and Stegun, 26.7.3 and 26.7.4. */

@@ -33,6 +33,10 @@ double alo_outlier_fence(const double *samples, size_t count);
 /* The value that Student's t with `freedom` degrees stays below with a probability of 0.9995. */
 double alo_student_quantile(size_t freedom);
 
+/* The population standard deviation of the samples without the best and the worst; 0 when they are
+ * three or fewer. Sorts them. */
+double alo_trimmed_deviation(double *samples, size_t count);
+
 /* The value that a share `part` (0 to 1) of the samples does not exceed; sorts them. For latencies:
  * alo_percentile(samples, count, 0.999). */
 double alo_percentile(double *samples, size_t count, double part);

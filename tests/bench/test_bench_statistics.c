@@ -38,6 +38,15 @@ static void one_series(void **state) {
   near(is.error, 5.4079 * sqrt(6) / sqrt(8), 1e-3); /* t with 7 degrees */
 }
 
+/* 2, 4, 4, 4, 5, 5, 7, 9 have the deviation 2; the best and the worst are left out. */
+static void without_the_best_and_the_worst(void **state) {
+  double samples[] = {9, 1000, 4, 2, 4, 5, 0, 7, 5, 4}, few[] = {1, 2, 3};
+  (void)state;
+  near(alo_trimmed_deviation(samples, 10), 2, 1e-12);
+  near(alo_trimmed_deviation(few, 3), 0, 0);
+  near(alo_trimmed_deviation(few, 1), 0, 0);
+}
+
 static void one_sample(void **state) {
   static const double sample = 3;
   (void)state;
@@ -98,6 +107,7 @@ int main(void) {
       cmocka_unit_test(student),
       cmocka_unit_test(one_series),
       cmocka_unit_test(one_sample),
+      cmocka_unit_test(without_the_best_and_the_worst),
       cmocka_unit_test(outliers_above_are_left_out),
       cmocka_unit_test(ratios_are_taken_pair_by_pair),
       cmocka_unit_test(pairs_with_an_outlier_are_left_out),

@@ -44,9 +44,9 @@ forbid 'adapters are included by those who want them' '(include/aloft/[^/]*$|src
 forbid 'the gateway uses the public interface' 'src/gateway/' '^"' "$(own_headers src/gateway)"
 forbid 'the command uses the public interface, the mains of lite and gateway, and durations' \
   'src/cli/' '^"' "$(own_headers src/cli)|^\"(lite|gateway|duration)[.]h\"$"
-forbid 'benchmarks use the public interface, their own parts and the reader of options; two more' \
+forbid 'benchmarks use the public interface, their own parts, what commands have, and the wire' \
   'bench/' '^"' \
-  "$(own_headers bench)|^\"((exit_status|nearest|option|report)|(heap|tds_reader|utf16|nats_client|tls))[.]h\"$"
+  "$(own_headers bench)|^\"((exit_status|interrupt|nearest|option|report)|(heap|tds_re(ader|quest|sponse)|utf16|nats_client|tls))[.]h\"$"
 forbid 'examples use the public interface' 'examples/' '^"'
 
 if grep -rn --include='*.c' own_flags src; then
