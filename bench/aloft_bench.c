@@ -12,7 +12,8 @@
 #include "program.h"
 #include "report.h"
 
-static const alo_benchmark *const benchmarks[] = {&alo_bench_inflight, &alo_bench_request};
+static const alo_benchmark *const benchmarks[] = {&alo_bench_inflight, &alo_bench_request,
+                                                  &alo_bench_fortunes};
 
 enum { BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0] };
 

@@ -7,7 +7,8 @@ build="gcc cmake ninja-build make pkg-config libc6-dev libuv1-dev libssl-dev lib
 case ${1:-} in
   install) packages=$build ;;
   demo) packages="$build nats-server procps" ;;
-  bench) packages="$build g++ libcmocka-dev nats-server libnats-dev freetds-bin valgrind procps" ;;
+  bench) packages="$build g++ libcmocka-dev nats-server libnats-dev freetds-bin freetds-dev
+                   valgrind procps" ;;
   test) packages="$build g++ clang libclang-rt-14-dev libcmocka-dev nats-server freetds-bin
                   valgrind procps binutils util-linux mandoc libevent-dev libglib2.0-dev" ;;
   fuzz) packages="$build clang libclang-rt-14-dev llvm-14" ;;

@@ -1,0 +1,125 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "client_figures.h"
+#include "load.h"
+#include "task.h"
+
+uint64_t alo_fortunes_cpu(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t alo_fortunes_clock(void) {
+  return alo_client_clock();
+}
+
+typedef struct async_load {
+  alo_fortunes_load *load;
+  aloft_loop *loop;
+  alo_fortune_task *tasks;
+  aloft_tds_pool *pool;
+  uint64_t executed; /* since the counter was reset */
+  uint64_t started, target;
+} async_load;
+
+/* The next begins where one ends, until there have been enough. */
+static void executed(alo_fortune_task *task) {
+  async_load *self = task->owner;
+  self->executed++;
+  if (self->started < self->target) {
+    self->started++;
+    alo_fortune_task_start(task);
+  }
+}
+
+static void start_all(async_load *self, uint64_t target) {
+  self->executed = 0;
+  self->target = target;
+  for (self->started = 0; self->started < self->load->tasks && self->started < target;)
+    alo_fortune_task_start(&self->tasks[self->started++]);
+}
+
+static void turn(async_load *self, uint64_t wait_ns) {
+  aloft_status status = aloft_loop_turn(self->loop, wait_ns);
+  if (status != ALOFT_OK)
+    alo_fortunes_fail("cannot wait", status, NULL);
+}
+
+/* Turns until that time. */
+static void turn_until(async_load *self, uint64_t due_ns) {
+  for (uint64_t now_ns; (now_ns = alo_client_clock()) < due_ns;)
+    turn(self, due_ns - now_ns);
+}
+
+static void turn_through(async_load *self) {
+  while (self->executed < self->target)
+    turn(self, ALOFT_FOREVER);
+}
+
+static void open_tasks(async_load *self) {
+  alo_fortunes_load *load = self->load;
+  self->tasks = calloc(load->tasks, sizeof *self->tasks);
+  if (self->tasks == NULL || aloft_loop_open(&self->loop, NULL) != ALOFT_OK)
+    alo_fortunes_fail("cannot begin", ALOFT_NO_MEMORY, NULL);
+  if (!load->caching)
+    self->pool = alo_fortunes_pool(self->loop, load->tasks);
+  for (uint32_t i = 0; i < load->tasks; i++) {
+    aloft_tds *tds = load->caching ? alo_fortunes_connect(self->loop) : NULL;
+    alo_fortune_task_init(&self->tasks[i], tds, self->pool);
+    self->tasks[i].executed = executed;
+    self->tasks[i].owner = self;
+  }
+}
+
+/* Connections are open then, and memory is there. */
+static void begin(async_load *self) {
+  start_all(self, (uint64_t)self->load->tasks * ALO_FORTUNES_WARM_UP);
+  turn_through(self);
+}
+
+static void run_count(async_load *self) {
+  alo_fortunes_load *load = self->load;
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu();
+  start_all(self, load->count);
+  turn_through(self);
+  load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
+  load->time_ns = alo_client_clock() - began_ns;
+  load->queries = self->executed;
+}
+
+static void run_time(async_load *self) {
+  alo_fortunes_load *load = self->load;
+  start_all(self, UINT64_MAX);
+  turn_until(self, alo_client_clock() + load->warm_up_ns);
+  self->executed = 0;
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu(), last_ns = began_ns;
+  uint64_t counted = 0;
+  for (uint32_t i = 0; i < load->samples; i++) {
+    turn_until(self, began_ns + (i + 1) * load->sample_ns);
+    uint64_t now_ns = alo_client_clock();
+    load->per_second[i] = (double)(self->executed - counted) * 1e9 / (double)(now_ns - last_ns);
+    counted = self->executed;
+    last_ns = now_ns;
+  }
+  load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
+  load->time_ns = last_ns - began_ns;
+  load->queries = counted;
+}
+
+/* After a run by time queries are still in flight; the process's end closes their connections. */
+void alo_fortunes_run_asynchronous(alo_fortunes_load *load) {
+  async_load self = {.load = load};
+  open_tasks(&self);
+  begin(&self);
+  if (load->count > 0)
+    run_count(&self);
+  else
+    run_time(&self);
+  load->threads = alo_client_threads();
+  if (load->count == 0)
+    return;
+  aloft_loop_close(self.loop);
+  free(self.tasks);
+}
