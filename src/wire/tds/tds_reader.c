@@ -252,8 +252,9 @@ static inline bool is_open(const alo_tds_reader *reader) {
 }
 
 /* Most of what is ever read: one more row, behind whatever was reported last, that lies whole in
- * the packet and the input. False: it is none, and nothing has happened. A packet's and a message's
- * first bytes never get here: of them nothing is left before their header has been read. */
+ * the packet and the input. False: it does not, and what of it does has been read; or it is none. A
+ * packet's and a message's first bytes never get here: of them nothing is left before their header
+ * has been read. */
 static inline bool next_row(alo_tds_reader *reader, aloft_bytes *input) {
   const alo_tds_position *at = &reader->at;
   size_t left = reader->frames.left;
@@ -262,10 +263,11 @@ static inline bool next_row(alo_tds_reader *reader, aloft_bytes *input) {
       reader->broken) {
     return false;
   }
-  size = alo_tds_row_whole(reader, input->data, size);
+  bool whole;
+  size = alo_tds_row_start(reader, input->data, size, &whole);
   alo_tds_frames_take(&reader->frames, input, size);
   reader->counters.parsed_bytes += size;
-  return size > 0;
+  return whole;
 }
 
 alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {

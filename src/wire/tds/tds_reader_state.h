@@ -322,10 +322,11 @@ alo_tds_outcome alo_tds_cell_begin(alo_tds_reader *reader, const alo_tds_plan *p
                                    alo_tds_cell *cell);
 /* ROW or (compressed) NBCROW begins; the value of the current cell is complete. */
 alo_tds_outcome alo_tds_row_begin(alo_tds_reader *reader, bool compressed);
-/* The bytes of the ROW that `size` (at least 1) bytes at `row` begin with, when it lies whole in
- * them and its values need no more than a look; its cells are read then, and it may be reported. 0:
- * it does not, and is to be read as everything else is. The parser waits for a token. */
-size_t alo_tds_row_whole(alo_tds_reader *reader, const uint8_t *row, size_t size);
+/* The parser waits for a token: reads of the ROW that `size` (at least 1) bytes at `row` begin with
+ * the cells that lie whole in them and need no more than a look. Returns the bytes that it has
+ * read; 0: it is no ROW. `*whole`: that were all cells, and the row may be reported; otherwise the
+ * parser is at the first that is left. */
+size_t alo_tds_row_start(alo_tds_reader *reader, const uint8_t *row, size_t size, bool *whole);
 alo_tds_outcome alo_tds_cell_end(alo_tds_reader *reader);
 /* Moves what the current row has in the input to row memory; false: no memory. */
 bool alo_tds_row_keep(alo_tds_reader *reader);

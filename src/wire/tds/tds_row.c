@@ -214,18 +214,23 @@ static uint32_t read_whole_cells(alo_tds_reader *reader, uint32_t column) {
   return whole_cells(reader, column, nulls, &reader->next, end);
 }
 
-/* Nothing but the cells is changed by a row that is not whole: it is read again from its token. */
-size_t alo_tds_row_whole(alo_tds_reader *reader, const uint8_t *row, size_t size) {
+size_t alo_tds_row_start(alo_tds_reader *reader, const uint8_t *row, size_t size, bool *whole) {
   alo_tds_position *at = &reader->at;
   const uint8_t *next = row + 1;
-  if (*row != ALO_TDS_TOKEN_ROW ||
-      whole_cells(reader, 0, NULL, &next, row + size) != reader->column_count) {
+  *whole = false;
+  if (*row != ALO_TDS_TOKEN_ROW) {
     return 0;
   }
   at->token = ALO_TDS_TOKEN_ROW;
-  at->column = reader->column_count;
   at->kept = 0;
-  reader->counters.rows++;
+  at->column = whole_cells(reader, 0, NULL, &next, row + size);
+  if (at->column == reader->column_count) {
+    reader->counters.rows++;
+    *whole = true;
+  } else {
+    alo_tds_set_flag(at, ALO_TDS_FLAG_UNSEEN, false);
+    at->state = ALO_TDS_STATE_CELLS;
+  }
   return (size_t)(next - row);
 }
 
