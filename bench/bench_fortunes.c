@@ -342,7 +342,7 @@ static alo_exit run_on_server(fortunes *self) {
   alo_reason why = {{0}}, undone;
   alo_exit code = ALO_EXIT_CONNECTION;
   if (alo_fortunes_open(&self->world, kind, self->values.server.data, self->values.tls, &why))
-    code = counts                 ? alo_fortunes_counted(&self->world, &self->settings)
+    code = counts                 ? alo_fortunes_counted(&self->settings)
            : self->settings.check ? run_check(self, &why)
                                   : run_published(self, &why);
   if (why.text[0] != '\0')

@@ -141,19 +141,8 @@ static bool add_answer(alo_counted *counted, alo_design_answer answer, alo_reaso
          alo_counted_add(counted, name, "heap_bytes", cost.rest.heap_bytes);
 }
 
-/* One task: more of them arrive together as it happens. Its instructions are the same in each run
- * where each turn waits for one thing, which a connection from the pool makes sure of. */
-static bool add_client(alo_counted *counted, const alo_fortunes_world *world, alo_reason *why) {
-  double instructions, heap_calls, heap_calls_caching;
-  return alo_fortunes_instructions(world, ALO_FORTUNES_ASYNC, 1, &instructions, why) &&
-         alo_fortunes_heap_calls(world, ALO_FORTUNES_ASYNC, 1, &heap_calls, why) &&
-         alo_fortunes_heap_calls(world, ALO_FORTUNES_ASYNC_CACHING, 1, &heap_calls_caching, why) &&
-         alo_counted_add(counted, "async_1", "instructions", instructions) &&
-         alo_counted_add(counted, "async_1", "heap_calls", heap_calls) &&
-         alo_counted_add(counted, "async_caching_1", "heap_calls", heap_calls_caching);
-}
-
-alo_exit alo_fortunes_counted(const alo_fortunes_world *world, const alo_bench_settings *settings) {
+/* In memory alone: what a client and a server cost each other depends on when bytes arrive. */
+alo_exit alo_fortunes_counted(const alo_bench_settings *settings) {
   alo_counted now = {.count = 0};
   alo_reason why = {{0}};
   double decoded = 0;
@@ -161,7 +150,7 @@ alo_exit alo_fortunes_counted(const alo_fortunes_world *world, const alo_bench_s
               alo_counted_add(&now, "decoded", "instructions", decoded);
   for (alo_design_answer answer = 0; good && answer < ALO_ANSWERS; answer++)
     good = add_answer(&now, answer, &why);
-  if (good && add_client(&now, world, &why))
+  if (good)
     return alo_counted_finish(&now, settings);
   alo_report("%s", why.text);
   return ALO_EXIT_LOCAL;

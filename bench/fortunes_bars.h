@@ -18,6 +18,6 @@ bool alo_fortunes_take_turns(const alo_fortunes_world *world, uint32_t tasks, si
 alo_exit alo_fortunes_check(const alo_fortunes_world *world, const alo_fortunes_turns *turns);
 
 /* Prints the counted figures or compares them, as the settings say. */
-alo_exit alo_fortunes_counted(const alo_fortunes_world *world, const alo_bench_settings *settings);
+alo_exit alo_fortunes_counted(const alo_bench_settings *settings);
 
 #endif

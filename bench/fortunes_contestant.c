@@ -178,7 +178,7 @@ bool alo_fortunes_round(const alo_fortunes_world *world, alo_fortunes_kind kind,
 
 /* Of a run that counts. Heap calls: so many that whatever happens now and then, as two blocks being
  * received into at a time, has happened in the shorter run already. */
-enum { COUNTED_BY_CALLGRIND = 400, COUNTED_LEAST = 6000 };
+enum { COUNTED_LEAST = 6000 };
 
 static uint64_t counted_queries(uint32_t tasks) {
   uint64_t rounds = (COUNTED_LEAST + tasks - 1) / tasks;
@@ -257,19 +257,5 @@ bool alo_fortunes_heap_calls(const alo_fortunes_world *world, int variation, uin
       !run_heap(world, variation, tasks, 2 * queries, &many, why))
     return false;
   *calls = (many - few) / (double)queries - strings;
-  return true;
-}
-
-bool alo_fortunes_instructions(const alo_fortunes_world *world, int variation, uint32_t tasks,
-                               double *instructions, alo_reason *why) {
-  const uint64_t queries = (uint64_t)tasks * COUNTED_BY_CALLGRIND;
-  uint64_t counts[2];
-  for (uint64_t i = 0; i < 2; i++) {
-    counted_run run = {.count = 0};
-    add_client(&run, world, variation, tasks, (i + 1) * queries);
-    if (!alo_count_program(run.words, &counts[i], why))
-      return false;
-  }
-  *instructions = ((double)counts[1] - (double)counts[0]) / (double)queries;
   return true;
 }

@@ -63,7 +63,5 @@ bool alo_fortunes_round(const alo_fortunes_world *world, alo_fortunes_kind kind,
  * two runs, one twice as long. */
 bool alo_fortunes_heap_calls(const alo_fortunes_world *world, int variation, uint32_t tasks,
                              double *calls, alo_reason *why);
-bool alo_fortunes_instructions(const alo_fortunes_world *world, int variation, uint32_t tasks,
-                               double *instructions, alo_reason *why);
 
 #endif
