@@ -46,7 +46,7 @@ static const alo_option fortunes_options[] = {
     {.name = "tls",
      .kind = ALO_OPTION_FLAG,
      .help = "Encrypt all traffic with the aloft lite that is started; its certificate is trusted "
-             "by file.",
+             "by file. Also tells heap calls, records sent and bytes copied for a query.",
      .offset = AT(tls)},
     {.name = "variation",
      .kind = ALO_OPTION_TEXT,
@@ -105,6 +105,7 @@ typedef struct fortunes {
   bool variations[ALO_FORTUNES_VARIATIONS];
   bool designs[ALO_DESIGNS];
   alo_fortunes_throughput throughput[ALO_FORTUNES_VARIATIONS];
+  alo_fortunes_encrypted encrypted[ALO_FORTUNES_VARIATIONS];
   alo_fortunes_turns turns;
 } fortunes;
 
@@ -199,12 +200,22 @@ static alo_exit prepare(fortunes *self, int argc, char **argv, bool *done) {
 static const alo_column columns[] = {
     {"Name", ALO_COLUMN_TEXT},     {"Variation", ALO_COLUMN_TEXT}, {"Tasks", ALO_COLUMN_COUNT},
     {"TPS", ALO_COLUMN_COUNT},     {"StdDev", ALO_COLUMN_COUNT},   {"CPU/query", ALO_COLUMN_TIME},
-    {"Threads", ALO_COLUMN_COUNT},
+    {"Threads", ALO_COLUMN_COUNT}, {"Heap", ALO_COLUMN_COUNT},     {"Own heap", ALO_COLUMN_COUNT},
+    {"Records", ALO_COLUMN_COUNT}, {"Copied", ALO_COLUMN_COUNT},
 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], COLUMNS_OF_TLS = 4 };
 
 typedef struct row_name {
   char text[NAME_MAX_SIZE];
 } row_name;
+
+static bool is_asynchronous(int variation) {
+  return variation == ALO_FORTUNES_ASYNC || variation == ALO_FORTUNES_ASYNC_CACHING;
+}
+
+static alo_cell counted_cell(double figure) {
+  return (alo_cell){.number = figure, .present = isfinite(figure)};
+}
 
 static void add_variation(alo_table *table, const fortunes *self, int variation, row_name *name) {
   const alo_fortunes_throughput *of = &self->throughput[variation];
@@ -220,6 +231,13 @@ static void add_variation(alo_table *table, const fortunes *self, int variation,
   *row++ = ALO_CELL_NUMBER(round(of->deviation));
   *row++ = ALO_CELL_NUMBER(of->cpu_us * 1e3);
   *row++ = ALO_CELL_NUMBER(of->threads);
+  if (!self->values.tls || !is_asynchronous(variation))
+    return;
+  const alo_fortunes_encrypted *encrypted = &self->encrypted[variation];
+  *row++ = counted_cell(encrypted->heap_calls);
+  *row++ = counted_cell(encrypted->own_heap_calls);
+  *row++ = counted_cell(encrypted->records);
+  *row++ = counted_cell(encrypted->copied);
 }
 
 static const alo_column turn_columns[] = {
@@ -271,6 +289,12 @@ static void write_note(const fortunes *self, char note[NOTE_MAX]) {
       "%zu samples, %s. CPU: of the client's process, for a query.\n"
       "Published, async, 64 tasks: 59,184 TPS (2,175) before, 69,371 (1,019) after.",
       alo_fortunes_sample_count(&self->plan), server_words(self));
+  if (self->values.tls && size < NOTE_MAX)
+    snprintf(
+        note + size, NOTE_MAX - size,
+        "\nHeap: calls of the process for a query, beyond the strings that the caller keeps; "
+        "Own heap:\nthe library's share of them, the rest is OpenSSL's; Records are those sent "
+        "for a query;\nCopied are bytes that are moved because of TLS.");
   if (world->kind != ALO_FORTUNES_CANNED)
     return;
   const char *dblib = alo_fortunes_missing(world, ALO_FORTUNES_DBLIB);
@@ -284,14 +308,13 @@ static void write_note(const fortunes *self, char note[NOTE_MAX]) {
 static alo_exit print_tables(const fortunes *self) {
   static row_name names[ALO_FORTUNES_VARIATIONS];
   static char note[NOTE_MAX];
-  static alo_table variations = {.columns = columns,
-                                 .column_count = sizeof columns / sizeof columns[0],
-                                 .note = note},
+  static alo_table variations = {.columns = columns, .note = note},
                    turns = {.caption = "Clients that took turns, medians of the rounds; CPU ratio "
                                        "to db-lib's",
                             .columns = turn_columns,
                             .column_count = sizeof turn_columns / sizeof turn_columns[0]};
   const alo_table *tables[] = {&variations, &turns};
+  variations.column_count = self->values.tls ? COLUMNS : COLUMNS - COLUMNS_OF_TLS;
   for (int i = 0; i < ALO_FORTUNES_VARIATIONS; i++) {
     if (self->variations[i])
       add_variation(&variations, self, i, &names[i]);
@@ -315,6 +338,9 @@ static bool measure(fortunes *self, alo_reason *why) {
       continue;
     alo_note("%s, %" PRIu32 " tasks", alo_fortunes_variations[i], self->plan.tasks);
     if (!alo_fortunes_measure(&self->world, i, &self->plan, &self->throughput[i], why))
+      return false;
+    if (self->values.tls && is_asynchronous(i) &&
+        !alo_fortunes_count_encrypted(&self->world, i, self->plan.tasks, &self->encrypted[i], why))
       return false;
   }
   return self->world.kind != ALO_FORTUNES_CANNED ||

@@ -96,7 +96,7 @@ static void check_design(alo_bars *bars, alo_design_answer answer) {
   alo_reason why = {{0}};
   char calls[64], ratio[64];
   snprintf(calls, sizeof calls, "%s: heap calls", alo_answer_titles[answer]);
-  snprintf(ratio, sizeof ratio, "%s: instructions / baseline's", alo_answer_titles[answer]);
+  snprintf(ratio, sizeof ratio, "%s: all but strings / baseline's", alo_answer_titles[answer]);
   bool agree = alo_designs_agree(answer, &why);
   if (agree)
     alo_design_count(ALO_DESIGN_CURRENT, answer, &ours, &why);

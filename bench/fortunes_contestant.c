@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static bool wrong_figures(const char *who, alo_reason *why) {
 
 typedef struct figures {
   double queries, seconds, cpu_us, threads;
+  alo_fortunes_encrypted encrypted;
   size_t count;
   double samples[ALO_SAMPLES_MAX];
 } figures;
@@ -54,20 +56,28 @@ static bool read_samples(aloft_json *json, figures *to) {
 }
 
 static bool read_member(aloft_json *json, figures *to) {
-  if (aloft_json_is(json, ALOFT_TEXT("n")))
-    return read_number(json, &to->queries);
-  if (aloft_json_is(json, ALOFT_TEXT("sec")))
-    return read_number(json, &to->seconds);
-  if (aloft_json_is(json, ALOFT_TEXT("cpu_us")))
-    return read_number(json, &to->cpu_us);
-  if (aloft_json_is(json, ALOFT_TEXT("threads")))
-    return read_number(json, &to->threads);
+  const struct {
+    const char *name;
+    double *number;
+  } numbers[] = {
+      {"n", &to->queries},
+      {"sec", &to->seconds},
+      {"cpu_us", &to->cpu_us},
+      {"threads", &to->threads},
+      {"own_heap_calls", &to->encrypted.own_heap_calls},
+      {"records", &to->encrypted.records},
+      {"copied", &to->encrypted.copied},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    if (aloft_json_is(json, aloft_text_of(numbers[i].name)))
+      return read_number(json, numbers[i].number);
+  }
   return aloft_json_is(json, ALOFT_TEXT("samples")) && read_samples(json, to);
 }
 
 static bool read_figures(const char *output, figures *to) {
   aloft_json json;
-  *to = (figures){.count = 0};
+  *to = (figures){.encrypted = {NAN, NAN, NAN, NAN}};
   aloft_json_init(&json, (aloft_text){output, strcspn(output, "\n")});
   if (aloft_json_next(&json) != ALOFT_JSON_OBJECT)
     return false;
@@ -258,4 +268,19 @@ bool alo_fortunes_heap_calls(const alo_fortunes_world *world, int variation, uin
     return false;
   *calls = (many - few) / (double)queries - strings;
   return true;
+}
+
+bool alo_fortunes_count_encrypted(const alo_fortunes_world *world, int variation, uint32_t tasks,
+                                  alo_fortunes_encrypted *to, alo_reason *why) {
+  static char output[OUTPUT_MAX];
+  counted_run run = {.count = 0};
+  figures of;
+  add_client(&run, world, variation, tasks, counted_queries(tasks));
+  if (!alo_program_output(run.words, output, sizeof output, why))
+    return false;
+  if (!read_figures(output, &of) || isnan(of.encrypted.records))
+    return wrong_figures(alo_fortunes_variations[variation], why);
+  *to = of.encrypted;
+  return world->heap[0] == '\0' ||
+         alo_fortunes_heap_calls(world, variation, tasks, &to->heap_calls, why);
 }

@@ -64,4 +64,16 @@ bool alo_fortunes_round(const alo_fortunes_world *world, alo_fortunes_kind kind,
 bool alo_fortunes_heap_calls(const alo_fortunes_world *world, int variation, uint32_t tasks,
                              double *calls, alo_reason *why);
 
+/* What TLS costs one query of our client. A figure that cannot be had is NAN. */
+typedef struct alo_fortunes_encrypted {
+  double heap_calls;     /* of the process, beyond the strings that the caller keeps */
+  double own_heap_calls; /* those of them that are the library's */
+  double records;        /* sent */
+  double copied;         /* bytes */
+} alo_fortunes_encrypted;
+
+/* Of an asynchronous variation against a server with TLS. */
+bool alo_fortunes_count_encrypted(const alo_fortunes_world *world, int variation, uint32_t tasks,
+                                  alo_fortunes_encrypted *to, alo_reason *why);
+
 #endif

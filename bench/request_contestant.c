@@ -92,7 +92,7 @@ static bool read_figures(const char *output, alo_request_contestant *to) {
       {"threads", &to->threads},
       {"p999_us", &to->p999_us[to->rounds]},
       {"own_heap_calls", &to->own_heap_calls},
-      {"records_per_turn", &to->records_per_turn},
+      {"records", &to->records_per_turn},
       {"copied", &to->copied},
   };
   enum { WANTED = sizeof wanted / sizeof wanted[0], ONLY_OVER_TLS = 3 };

@@ -36,7 +36,8 @@ static int run(alo_fortunes_load *load) {
   else
     alo_fortunes_run_asynchronous(load);
   alo_fortunes_figures_print(load->queries, load->time_ns, load->cpu_ns, load->threads,
-                             load->per_second, load->count > 0 ? 0 : load->samples);
+                             load->per_second, load->count > 0 ? 0 : load->samples,
+                             load->encrypted);
   if (load->count == 0)
     _Exit(0); /* in the middle of queries, and of threads that block */
   return 0;

@@ -129,7 +129,7 @@ static void measure(const char *server, unsigned connections, uint64_t queries) 
   for (unsigned i = 0; i < connections; i++)
     pthread_join(workers[i].thread, NULL);
   alo_fortunes_figures_print(queries, alo_client_clock() - began_ns, cpu_ns() - began_cpu_ns,
-                             threads, NULL, 0);
+                             threads, NULL, 0, "");
 }
 
 int main(int argc, char **argv) {

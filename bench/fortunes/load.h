@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "encrypted.h"
+
 enum { ALO_FORTUNES_TASKS_MAX = 1024, ALO_FORTUNES_SAMPLES_MAX = 256 };
 
 typedef struct alo_fortunes_load {
@@ -23,6 +25,7 @@ typedef struct alo_fortunes_load {
   uint64_t queries;
   uint64_t time_ns, cpu_ns;
   int threads;
+  char encrypted[ALO_ENCRYPTED_ROOM]; /* by count, asynchronous, over TLS: its figures */
 } alo_fortunes_load;
 
 /* Executions of each task before everything else: they connect. */

@@ -20,14 +20,28 @@ typedef struct async_load {
   aloft_loop *loop;
   alo_fortune_task *tasks;
   aloft_tds_pool *pool;
+  const aloft_tds *connections[ALO_FORTUNES_TASKS_MAX]; /* that have executed anything */
+  uint32_t connection_count;
   uint64_t executed; /* since the counter was reset */
   uint64_t started, target;
+  bool warming_up;
 } async_load;
+
+static void remember_connection(async_load *self, const aloft_tds *tds) {
+  for (uint32_t i = 0; i < self->connection_count; i++) {
+    if (self->connections[i] == tds)
+      return;
+  }
+  if (self->connection_count < ALO_FORTUNES_TASKS_MAX)
+    self->connections[self->connection_count++] = tds;
+}
 
 /* The next begins where one ends, until there have been enough. */
 static void executed(alo_fortune_task *task) {
   async_load *self = task->owner;
   self->executed++;
+  if (self->warming_up)
+    remember_connection(self, task->tds);
   if (self->started < self->target) {
     self->started++;
     alo_fortune_task_start(task);
@@ -60,8 +74,9 @@ static void turn_through(async_load *self) {
 
 static void open_tasks(async_load *self) {
   alo_fortunes_load *load = self->load;
+  const aloft_loop_config config = {.size = sizeof config, .allocator = &alo_encrypted_heap};
   self->tasks = calloc(load->tasks, sizeof *self->tasks);
-  if (self->tasks == NULL || aloft_loop_open(&self->loop, NULL) != ALOFT_OK)
+  if (self->tasks == NULL || aloft_loop_open(&self->loop, &config) != ALOFT_OK)
     alo_fortunes_fail("cannot begin", ALOFT_NO_MEMORY, NULL);
   if (!load->caching)
     self->pool = alo_fortunes_pool(self->loop, load->tasks);
@@ -75,18 +90,31 @@ static void open_tasks(async_load *self) {
 
 /* Connections are open then, and memory is there. */
 static void begin(async_load *self) {
+  self->warming_up = true;
   start_all(self, (uint64_t)self->load->tasks * ALO_FORTUNES_WARM_UP);
   turn_through(self);
+  self->warming_up = false;
+}
+
+static alo_encrypted_moment take_encrypted(const async_load *self) {
+  alo_encrypted_moment moment = alo_encrypted_take();
+  for (uint32_t i = 0; i < self->connection_count; i++)
+    alo_encrypted_add_tds(&moment, self->connections[i]);
+  return moment;
 }
 
 static void run_count(async_load *self) {
   alo_fortunes_load *load = self->load;
+  const alo_encrypted_moment before = take_encrypted(self);
   uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu();
   start_all(self, load->count);
   turn_through(self);
   load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
   load->time_ns = alo_client_clock() - began_ns;
   load->queries = self->executed;
+  const alo_encrypted_moment after = take_encrypted(self);
+  if (after.records > 0)
+    alo_encrypted_write(load->encrypted, load->queries, load->queries, &before, &after);
 }
 
 static void run_time(async_load *self) {
@@ -110,7 +138,8 @@ static void run_time(async_load *self) {
 
 /* After a run by time queries are still in flight; the process's end closes their connections. */
 void alo_fortunes_run_asynchronous(alo_fortunes_load *load) {
-  async_load self = {.load = load};
+  static async_load self;
+  self.load = load;
   open_tasks(&self);
   begin(&self);
   if (load->count > 0)

@@ -78,18 +78,19 @@ static void run_part(alo_load *load, uint64_t count) {
 static void measure(alo_load *load) {
   alo_client_moment before, after;
   alo_encrypted_moment begin, end;
-  char more[256] = "";
+  char more[ALO_ENCRYPTED_ROOM] = "";
   const bool encrypted = alo_load_is_encrypted(load->url);
   run_part(load, alo_client_warm_up(load->inflight));
-  if (encrypted)
-    alo_encrypted_take(&begin, load->nats, load->turns);
+  const uint64_t turns = load->turns;
+  begin = alo_encrypted_take();
+  alo_encrypted_add_nats(&begin, load->nats);
   alo_client_moment_take(&before);
   run_part(load, load->count);
   alo_client_moment_take(&after);
-  if (encrypted) {
-    alo_encrypted_take(&end, load->nats, load->turns);
-    alo_encrypted_write(more, sizeof more, load->nats, load->count, &begin, &end);
-  }
+  end = alo_encrypted_take();
+  alo_encrypted_add_nats(&end, load->nats);
+  if (encrypted)
+    alo_encrypted_write(more, load->count, load->turns - turns, &begin, &end);
   alo_client_figures_print(load->count, &before, &after, &load->latency, alo_client_threads(),
                            more);
 }

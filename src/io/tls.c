@@ -210,6 +210,7 @@ aloft_status alo_tls_read(alo_tls *tls, alo_chain *plain, size_t max) {
     if (got <= 0)
       return read_ended(tls, got);
     alo_chain_filled(plain, (size_t)got);
+    tls->read_bytes += (uint64_t)got;
     max -= (size_t)got;
   }
   tls->resumable = tls->in.size > 0 || SSL_has_pending(tls->ssl);
@@ -247,6 +248,7 @@ aloft_status alo_tls_write(alo_tls *tls, alo_buffer *plain) {
       return alo_tls_fail_openssl(tls);
     alo_buffer_take(plain, (size_t)put);
     tls->plain_bytes += (uint64_t)put;
+    tls->records++;
     tls->marks[tls->mark_count++] = (alo_tls_mark){tls->plain_bytes, tls->out_bytes};
   }
   return ALOFT_OK;

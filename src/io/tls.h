@@ -81,8 +81,10 @@ typedef struct alo_tls {
   char failure[ALO_TLS_FAILURE_MAX]; /* the sentence that goes with it */
   char name[256];                    /* that the certificate must be for; "": any */
   uint64_t plain_bytes,
-      plain_sent;     /* that alo_tls_write has taken, and alo_tls_sent told of, in all */
-  uint64_t out_bytes; /* ever appended to `out` */
+      plain_sent;      /* that alo_tls_write has taken, and alo_tls_sent told of, in all */
+  uint64_t out_bytes;  /* ever appended to `out` */
+  uint64_t records;    /* that alo_tls_write has made */
+  uint64_t read_bytes; /* plain ones that alo_tls_read has given */
   alo_tls_mark marks[ALO_TLS_BATCH + 1];
   unsigned mark_count;
 } alo_tls;

@@ -83,6 +83,19 @@ static void every_variation_has_its_line(void **state) {
   e2e_free(&process);
 }
 
+/* A query is one record; the library takes nothing of the heap for it, OpenSSL a little. */
+static void what_tls_costs_is_told(void **state) {
+  bool counted = access(ALOFT_BINARY_DIR "/aloft-bench-heap", X_OK) == 0;
+  e2e_process process;
+  (void)state;
+  e2e_run(&process, BENCH(QUICK, "--tls", "--format", "json"), NULL, 0);
+  assert_int_equal(e2e_count(&process.output, "\"own_heap\":0"), 2); /* of what is asynchronous */
+  assert_int_equal(e2e_count(&process.output, "\"records\":1,"), 2);
+  assert_int_equal(e2e_count(&process.output, "\"copied\":null"), 2);
+  assert_int_equal(e2e_count(&process.output, "\"heap\":4"), counted ? 2 : 0);
+  e2e_free(&process);
+}
+
 static void one_variation_alone_with_everything_encrypted(void **state) {
   e2e_process process;
   (void)state;
@@ -254,6 +267,7 @@ int main(void) {
       cmocka_unit_test(wrong_lines_are_explained),
       cmocka_unit_test(every_variation_has_its_line),
       cmocka_unit_test(one_variation_alone_with_everything_encrypted),
+      cmocka_unit_test(what_tls_costs_is_told),
       cmocka_unit_test(json_is_an_array_of_variations),
       cmocka_unit_test(others_take_part),
       cmocka_unit_test(a_wrong_row_fails_the_run),

@@ -9,6 +9,7 @@
 
 #include "heap.h"
 #include "nats_client.h"
+#include "tds_connection.h"
 #include "tls.h"
 
 /* ---- the heap ---- */
@@ -40,35 +41,35 @@ const aloft_allocator alo_encrypted_heap = {
 
 /* ---- figures ---- */
 
-/* A record of TLS 1.3: 5 bytes of header, the type, 16 bytes of tag. */
-enum { RECORD_MORE = 22 };
-
-void alo_encrypted_take(alo_encrypted_moment *moment, const aloft_nats *nats, uint64_t turns) {
-  const alo_stream *stream = &nats->stream;
-  *moment = (alo_encrypted_moment){.heap_calls = heap_calls,
-                                   .turns = turns,
-                                   .plain_in = nats->parser.offset,
-                                   .plain_out = stream->tx_taken,
-                                   .in = stream->rx_bytes,
-                                   .out = stream->tls->out_bytes};
+alo_encrypted_moment alo_encrypted_take(void) {
+  return (alo_encrypted_moment){.heap_calls = heap_calls};
 }
 
 /* Each byte is copied four times on its way through TLS: with and without what TLS adds, as it
  * comes and as it leaves (see ARCHITECTURE.md). */
-void alo_encrypted_write(char *text, size_t room, const aloft_nats *nats, uint64_t count,
-                         const alo_encrypted_moment *before, const alo_encrypted_moment *after) {
-  aloft_nats_encryption told = {.size = sizeof told};
-  aloft_nats_get_encryption(nats, &told);
-  text[0] = '\0';
-  if (strcmp(told.protocol, "TLSv1.3") != 0)
+static void add_stream(alo_encrypted_moment *moment, const alo_stream *stream) {
+  const alo_tls *tls = stream->tls;
+  if (tls == NULL)
     return;
-  const uint64_t plain_in = after->plain_in - before->plain_in, in = after->in - before->in;
-  const uint64_t plain_out = after->plain_out - before->plain_out, out = after->out - before->out;
-  const double turns = (double)(after->turns - before->turns), requests = (double)count;
-  snprintf(text, room, ",\"own_heap_calls\":%.4f,\"records_per_turn\":%.4f,\"copied\":%.1f",
-           (double)(after->heap_calls - before->heap_calls) / requests,
-           (double)(out - plain_out) / RECORD_MORE / turns,
-           (double)(plain_in + in + plain_out + out) / requests);
+  moment->records += tls->records;
+  moment->copied += tls->read_bytes + stream->rx_bytes + tls->plain_bytes + tls->out_bytes;
+}
+
+void alo_encrypted_add_nats(alo_encrypted_moment *moment, const aloft_nats *nats) {
+  add_stream(moment, &nats->stream);
+}
+
+void alo_encrypted_add_tds(alo_encrypted_moment *moment, const aloft_tds *tds) {
+  add_stream(moment, &tds->stream);
+}
+
+void alo_encrypted_write(char text[ALO_ENCRYPTED_ROOM], uint64_t operations, uint64_t sendings,
+                         const alo_encrypted_moment *before, const alo_encrypted_moment *after) {
+  const double count = (double)operations;
+  snprintf(text, ALO_ENCRYPTED_ROOM, ",\"own_heap_calls\":%.4f,\"records\":%.4f,\"copied\":%.1f",
+           (double)(after->heap_calls - before->heap_calls) / count,
+           (double)(after->records - before->records) / (double)sendings,
+           (double)(after->copied - before->copied) / count);
 }
 
 /* ---- the server's certificate ---- */
