@@ -17,12 +17,13 @@ static bool is_full(const alo_stream *stream) {
   return stream->rx_max && stream->rx.size >= stream->rx_max;
 }
 
-/* Whether there is something for the kernel now; what a handshake holds back is not. */
+/* Whether there is something for the kernel now; what a handshake, or a message like one, holds
+ * back is not. */
 static bool has_output(const alo_stream *stream) {
   const alo_tls *tls = stream->tls;
   if (tls && alo_buffer_size(&tls->out))
     return true;
-  return alo_buffer_size(&stream->tx) && (!tls || tls->established);
+  return alo_buffer_size(&stream->tx) && (!tls || (tls->established && !tls->held));
 }
 
 static void set_interest(alo_stream *stream) {
@@ -88,7 +89,7 @@ static ssize_t put_encrypted(alo_stream *stream) {
     size_t before = alo_buffer_size(&stream->tx);
     aloft_status status = alo_tls_write(tls, &stream->tx);
     stream->tx_taken += before - alo_buffer_size(&stream->tx);
-    if (status != ALOFT_OK)
+    if (status != ALOFT_OK || alo_buffer_size(&tls->out) == 0)
       return 0;
   }
   ssize_t put = methods_of(stream)->write(stream->socket, tls->out.data + tls->out.begin,

@@ -199,6 +199,7 @@ aloft_status alo_tls_read(alo_tls *tls, alo_chain *plain, size_t max) {
     return tls->failed;
   if (!tls->established)
     return ALOFT_WRONG_STATE;
+  tls->held = false;
   ERR_clear_error();
   while (max > 0) {
     size_t room;
@@ -244,8 +245,10 @@ aloft_status alo_tls_write(alo_tls *tls, alo_buffer *plain) {
     if (size > ALO_TLS_RECORD_MAX)
       size = ALO_TLS_RECORD_MAX;
     int put = SSL_write(tls->ssl, plain->data + plain->begin, (int)size);
-    if (put <= 0)
-      return alo_tls_fail_openssl(tls);
+    if (put <= 0) {
+      tls->held = SSL_get_error(tls->ssl, put) == SSL_ERROR_WANT_READ;
+      return tls->held ? ALOFT_OK : alo_tls_fail_openssl(tls);
+    }
     alo_buffer_take(plain, (size_t)put);
     tls->plain_bytes += (uint64_t)put;
     tls->records++;

@@ -76,6 +76,7 @@ typedef struct alo_tls {
   bool peer_closed;       /* its close_notify has come */
   bool resumable;         /* `in` or OpenSSL may hold plain bytes that have not been read */
   bool no_memory;         /* `out` had no room, inside of OpenSSL */
+  bool held;              /* half of a message of the handshake's kind is there: no writing */
   bool certificate_asked; /* client: the server asked for a certificate, and there is none */
   aloft_status failed;    /* ALOFT_OK, or what ended it for good */
   char failure[ALO_TLS_FAILURE_MAX]; /* the sentence that goes with it */
@@ -115,7 +116,8 @@ aloft_status alo_tls_handshake(alo_tls *tls);
 aloft_status alo_tls_read(alo_tls *tls, alo_chain *plain, size_t max);
 
 /* Encrypts from the front of `plain`, as few records as may be, at most ALO_TLS_BATCH; call it when
- * `out` is empty. ALOFT_OK; ALOFT_WRONG_STATE: not established; else failed. */
+ * `out` is empty. ALOFT_OK, with `held` when the rest has to wait until alo_tls_read was given more
+ * `in`; ALOFT_WRONG_STATE: not established; else failed. */
 aloft_status alo_tls_write(alo_tls *tls, alo_buffer *plain);
 /* `size` bytes from the front of `out` were given to the kernel: takes them. Returns how many plain
  * bytes have been sent with all that was taken so far, counted from the beginning: a record that is

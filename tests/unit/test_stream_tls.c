@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <openssl/ssl.h>
+
 #include "harness_loop.h"
 #include "stream.h"
 
@@ -307,6 +309,44 @@ static void test_one_record_for_a_turn(void **state) {
   close_world();
 }
 
+static int fill_ticket(SSL *ssl, void *context) {
+  (void)context;
+  return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, 1500);
+}
+
+/* A ticket of several records, whose second half is late: output waits for it, and quietly. */
+static void test_ticket_half_there(void **state) {
+  (void)state;
+  uint8_t rest[4096];
+  open_world(true, 1, NULL, true);
+  establish_both();
+  alo_buffer *out = &w->server.stream.tls->out;
+  SSL *ssl = w->server.stream.tls->ssl;
+  HARNESS_TURN_UNTIL(w->at.loop, alo_buffer_size(out) == 0);
+  SSL_CTX_set_session_ticket_cb(SSL_get_SSL_CTX(ssl), fill_ticket, NULL, NULL);
+  SSL_set_max_send_fragment(ssl, 512);
+  assert_int_equal(SSL_new_session_ticket(ssl), 1);
+  assert_int_equal(SSL_do_handshake(ssl), 1);
+  size_t half = alo_buffer_size(out) / 2, other = alo_buffer_size(out) - half;
+  assert_in_range(other, 700, sizeof rest);
+  memcpy(rest, out->data + out->begin + half, other);
+  out->end -= other;
+  alo_stream_send(&w->server.stream);
+  HARNESS_TURN_UNTIL(w->at.loop, alo_buffer_size(out) == 0);
+  for (int at = 0; at < 10; at++) {
+    put(&w->client, data + at * 100, 100);
+    assert_int_equal(harness_turn(w->at.loop, 0), ALOFT_OK);
+  }
+  assert_int_equal(w->client.ended, 0);
+  assert_int_equal(asked_for, ALO_READABLE);
+  assert_int_equal(alo_stream_tx_left(&w->client.stream), w->server.got_size ? 900 : 1000);
+  assert_int_equal(alo_buffer_append(out, rest, other), ALOFT_OK);
+  alo_stream_send(&w->server.stream);
+  HARNESS_TURN_UNTIL(w->at.loop, w->server.got_size == 1000);
+  expect_got(&w->server, 1000);
+  close_world();
+}
+
 /* ---- pressure ---- */
 
 static void test_paused(void **state) {
@@ -556,6 +596,7 @@ int main(void) {
       cmocka_unit_test(test_held_output_waits_quietly),
       cmocka_unit_test(test_back_in_the_clear),
       cmocka_unit_test(test_one_record_for_a_turn),
+      cmocka_unit_test(test_ticket_half_there),
       cmocka_unit_test(test_paused),
       cmocka_unit_test(test_paused_in_the_middle),
       cmocka_unit_test(test_paused_when_secured),

@@ -636,6 +636,51 @@ static void test_flood_of_new_keys(void **state) {
   close_pair(&p);
 }
 
+/* ---- messages after the handshake ---- */
+
+static int fill_ticket(SSL *ssl, void *context) {
+  (void)context;
+  return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), pattern, 2000);
+}
+
+/* Between the records of a message of the handshake's kind there is no writing: what is to be
+ * written waits for the rest of it, and is not lost. */
+static void test_message_in_many_records(void **state) {
+  (void)state;
+  pair p;
+  alo_buffer plain;
+  make_pattern();
+  open_usual(&p);
+  SSL_CTX_set_session_ticket_cb(SSL_get_SSL_CTX(p.server->ssl), fill_ticket, NULL, NULL);
+  SSL_set_max_send_fragment(p.server->ssl, 512);
+  alo_buffer_init(&plain, &alo_heap_default, 1 << 20);
+  while (!p.server->established) {
+    (void)alo_tls_handshake(p.client);
+    move(&p, p.client, p.server);
+    (void)alo_tls_handshake(p.server);
+    if (!p.server->established)
+      move(&p, p.server, p.client);
+  }
+  unsigned waits = 0;
+  for (p.step = 100; alo_buffer_size(&p.server->out);) {
+    move(&p, p.server, p.client);
+    assert_int_equal(alo_tls_read(p.client, &p.client_plain, 100), ALOFT_OK);
+    assert_int_equal(alo_buffer_append(&plain, "abc", 3), ALOFT_OK);
+    assert_int_equal(alo_tls_write(p.client, &plain), ALOFT_OK);
+    assert_true(p.client->held == (alo_buffer_size(&plain) > 0));
+    waits += p.client->held;
+    move(&p, p.client, p.server);
+  }
+  assert_in_range(waits, 10, 60);
+  assert_false(p.client->held);
+  assert_int_equal(alo_tls_read(p.server, &p.server_plain, SIZE_MAX), ALOFT_OK);
+  deliver(&p, p.client, p.server, &p.server_plain);
+  assert_int_equal(p.server_plain.size, p.client->plain_bytes);
+  assert_int_equal(p.client->plain_bytes % 3, 0);
+  alo_buffer_fini(&plain);
+  close_pair(&p);
+}
+
 /* ---- records ---- */
 
 static unsigned records_in(const alo_buffer *out, size_t most[1]) {
@@ -980,6 +1025,7 @@ int main(void) {
       cmocka_unit_test(test_new_keys),
       cmocka_unit_test(test_no_second_handshake),
       cmocka_unit_test(test_flood_of_new_keys),
+      cmocka_unit_test(test_message_in_many_records),
       cmocka_unit_test(test_records),
       cmocka_unit_test(test_batch),
       cmocka_unit_test(test_sent),
