@@ -81,7 +81,8 @@ static aloft_status read_file(opening *work, aloft_text name) {
     return fail(work, ALOFT_ARGUMENT, "the name of a file of certificates is not valid");
   memcpy(work->name, name.data, name.size);
   work->name[name.size] = 0;
-  int file = open(work->name, O_RDONLY | O_CLOEXEC);
+  /* Not to wait for the writer of a FIFO. */
+  int file = open(work->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
     return fail(work, ALOFT_ARGUMENT, "cannot open %s: %s", work->name, strerror(errno));
   aloft_status status = read_open(work, file);

@@ -923,6 +923,9 @@ static void test_files(void **state) {
   assert_int_equal(mkdir(path, 0700), 0);
   authorities_refused(itself, "is not a file");
   assert_int_equal(rmdir(path), 0);
+  assert_int_equal(mkfifo(path, 0600), 0); /* that nobody writes to */
+  authorities_refused(itself, "is not a file");
+  assert_int_equal(unlink(path), 0);
   authorities_refused(file_of("", 0), "is empty");
   authorities_refused(file_of(large, sizeof large), "larger than 4 MiB");
   authorities_refused(file_of("no certificate", 14), "certificate 1 is not one in PEM");
