@@ -130,6 +130,11 @@ static X509 *next_certificate(BIO *bio) {
 
 /* ---- authorities ---- */
 
+/* Whether all were read; otherwise the next one is broken. */
+static bool at_end(void) {
+  return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+}
+
 static aloft_status add_authorities(opening *work, BIO *bio) {
   X509_STORE *store = SSL_CTX_get_cert_store(work->context->ssl);
   unsigned count = 0;
@@ -142,8 +147,7 @@ static aloft_status add_authorities(opening *work, BIO *bio) {
     if (!added)
       return fail(work, ALOFT_NO_MEMORY, "no memory for the certificates of %s", work->name);
   }
-  bool end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  if (count && end)
+  if (count && at_end())
     return ALOFT_OK;
   return fail(work, ALOFT_ARGUMENT,
               "%s: certificate %u is not one in PEM: give those of authorities", work->name,
@@ -182,12 +186,17 @@ static aloft_status add_own(opening *work, BIO *bio) {
   if (!added)
     return fail(work, ALOFT_ARGUMENT, "%s holds no certificate in PEM that can be used: %s",
                 work->name, ERR_reason_error_string(ERR_peek_last_error()));
-  while ((certificate = next_certificate(bio)))
+  unsigned count = 1;
+  for (; (certificate = next_certificate(bio)); count++)
     if (SSL_CTX_add0_chain_cert(ssl, certificate) != 1) {
       X509_free(certificate);
       return fail(work, ALOFT_NO_MEMORY, "no memory for the certificates of %s", work->name);
     }
-  return ALOFT_OK;
+  if (at_end())
+    return ALOFT_OK;
+  return fail(work, ALOFT_ARGUMENT,
+              "%s: certificate %u is not one in PEM: give one's own, then those that vouch for it",
+              work->name, count + 1);
 }
 
 static aloft_status add_key(opening *work, BIO *bio) {

@@ -974,6 +974,13 @@ static void test_keys(void **state) {
   refused(&config, "holds no certificate in PEM");
   config.certificate.text = (aloft_bytes){NULL, 0};
   refused(&config, "give both");
+  static char chain[PEM_MAX];
+  int size =
+      snprintf(chain, sizeof chain,
+               "%s-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", good.text);
+  config = server_config(&good);
+  config.certificate.text = (aloft_bytes){chain, (size_t)size};
+  refused(&config, "certificate 2 is not one in PEM");
   config = server_config(&good);
   config.minimum = 11;
   refused(&config, "the versions of TLS are 12 and 13");
