@@ -26,10 +26,10 @@ enum {
 
 /* ---- context: what sessions share ---- */
 
-/* Text of one or more certificates, or of a key: in a file, or given. */
+/* Text of one or more certificates, or of a key: in a file, or given; absent: neither. */
 typedef struct alo_tls_pem {
-  aloft_text file;  /* [call] absent: none */
-  aloft_bytes text; /* [call] absent: none */
+  aloft_text file;  /* [call] with a text: only its name, for the texts of failures */
+  aloft_bytes text; /* [call] */
 } alo_tls_pem;
 
 typedef struct alo_tls_config {

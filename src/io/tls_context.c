@@ -75,12 +75,16 @@ static aloft_status read_open(opening *work, int file) {
                : ALOFT_OK;
 }
 
-/* Read here, not by OpenSSL: a buffer of stdio would keep a key. */
-static aloft_status read_file(opening *work, aloft_text name) {
+static aloft_status take_name(opening *work, aloft_text name) {
   if (name.size >= sizeof work->name || memchr(name.data, 0, name.size))
     return fail(work, ALOFT_ARGUMENT, "the name of a file of certificates is not valid");
   memcpy(work->name, name.data, name.size);
   work->name[name.size] = 0;
+  return ALOFT_OK;
+}
+
+/* Read here, not by OpenSSL: a buffer of stdio would keep a key. */
+static aloft_status read_file(opening *work) {
   /* Not to wait for the writer of a FIFO. */
   int file = open(work->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
@@ -94,14 +98,14 @@ static aloft_status read_file(opening *work, aloft_text name) {
 static aloft_status view(opening *work, const alo_tls_pem *pem, BIO **bio) {
   *bio = NULL;
   aloft_bytes text = pem->text;
-  snprintf(work->name, sizeof work->name, "the text given");
-  if (pem->file.size) {
-    aloft_status status = read_file(work, pem->file);
-    if (status != ALOFT_OK) {
-      forget(work);
-      return status;
-    }
+  aloft_status status = take_name(work, pem->file.size ? pem->file : ALOFT_TEXT("the text given"));
+  if (status == ALOFT_OK && !text.data) {
+    status = read_file(work);
     text = (aloft_bytes){work->data, work->size};
+  }
+  if (status != ALOFT_OK) {
+    forget(work);
+    return status;
   }
   *bio = text.size <= FILE_MAX ? BIO_new_mem_buf(text.data, (int)text.size) : NULL;
   if (*bio)

@@ -12,13 +12,13 @@ enum { TLS_1_2 = 12, TLS_HANDSHAKE_RECORD = 0x16 };
 static aloft_status open_context(alo_lite *lite, const alo_lite_config *config, bool first,
                                  alo_tls_context **context, char error[256]) {
   char why[ALO_TLS_FAILURE_MAX] = "";
-  const alo_tls_config tls = {
-      .server = true,
-      .certificate.text = {config->certificate.data, config->certificate.size},
-      .key.text = {config->key.data, config->key.size},
-      .maximum = first ? 0 : TLS_1_2,
-      .alpn = first ? ALOFT_TEXT("tds/8.0") : (aloft_text){NULL, 0},
-      .certificate_option = "--tlscert"};
+  const alo_tls_config tls = {.server = true,
+                              .certificate = {config->certificate_name,
+                                              {config->certificate.data, config->certificate.size}},
+                              .key = {config->key_name, {config->key.data, config->key.size}},
+                              .maximum = first ? 0 : TLS_1_2,
+                              .alpn = first ? ALOFT_TEXT("tds/8.0") : (aloft_text){NULL, 0},
+                              .certificate_option = "--tlscert"};
   aloft_status status = alo_tls_context_open(context, &lite->loop->heap, &tls, why);
   if (status != ALOFT_OK)
     snprintf(error, 256, "%.255s", *why ? why : aloft_status_meaning(status));

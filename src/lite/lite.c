@@ -159,6 +159,8 @@ static alo_lite_end serve_on_loop(const alo_lite_settings *settings, const alo_a
       .tls = settings->tls,
       .certificate = {certificate->chain, certificate->chain_size},
       .key = {certificate->key, certificate->key_size},
+      .certificate_name = aloft_text_of(settings->certificate_file),
+      .key_name = aloft_text_of(settings->key_file),
       .log = settings->verbose ? stderr : NULL,
       .stopping = &stopping};
   alo_lite *lite = NULL;

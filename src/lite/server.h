@@ -28,8 +28,9 @@ typedef struct alo_lite_config {
   uint32_t connections_max;  /* 0: 1,024 */
   uint64_t login_timeout_ns; /* 0: 30 s */
   alo_lite_tls tls;
-  aloft_text certificate, key; /* [call] PEM; unless `tls` is off */
-  FILE *log;                   /* a line for each statement and each one stopped; NULL: none */
+  aloft_text certificate, key;           /* [call] PEM; unless `tls` is off */
+  aloft_text certificate_name, key_name; /* [call] of their files, for `error`; absent: none */
+  FILE *log; /* a line for each statement and each one stopped; NULL: none */
   /* When it becomes other than 0, a statement that runs is interrupted and its connection dropped,
    * so that the loop's turn ends: for signal handlers. NULL: none. */
   const volatile sig_atomic_t *stopping;

@@ -147,6 +147,24 @@ static void files_that_are_wrong(void **state) {
   e2e_lite_stop(&lite);
 }
 
+/* lite ends at once, and names the file that is wrong. */
+static void keeps_off(const char *certificate, const char *key, const char *wrong) {
+  e2e_process process;
+  const char *const arguments[] = {ALOFT_COMMAND, "lite",      ":memory:", "--user", "u",
+                                   "--tlscert",   certificate, "--tlskey", key,      NULL};
+  e2e_run(&process, arguments, (const char *[]){"ALOFT_LITE_PASSWORD=x", NULL}, 3);
+  assert_int_equal(e2e_count(&process.errors, "\n"), 1);
+  assert_int_equal(e2e_count(&process.errors, wrong), 1);
+  assert_int_equal(process.output.size, 0);
+  e2e_free(&process);
+}
+
+static void truncated(const char *path) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_int_equal(fclose(file), 0);
+}
+
 static void a_certificate_of_its_own(void **state) {
   e2e_lite lite;
   tls_files files, other;
@@ -160,14 +178,9 @@ static void a_certificate_of_its_own(void **state) {
     refused(&lite, "localhost", OPTIONS(how, "--ca-file", other.certificate), "--ca-file");
   }
   e2e_lite_stop(&lite);
-  e2e_process process;
-  const char *const wrong_key[] = {ALOFT_COMMAND, "lite",      ":memory:",        "--user",
-                                   "u",           "--tlscert", files.certificate, "--tlskey",
-                                   other.key,     NULL};
-  e2e_run(&process, wrong_key, (const char *[]){"ALOFT_LITE_PASSWORD=x", NULL}, 3);
-  assert_int_equal(e2e_count(&process.errors, "\n"), 1);
-  assert_int_equal(process.output.size, 0);
-  e2e_free(&process);
+  keeps_off(files.certificate, other.key, other.key);
+  truncated(other.key);
+  keeps_off(files.certificate, other.key, other.key);
   tls_files_drop(&files);
   tls_files_drop(&other);
 }
