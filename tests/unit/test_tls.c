@@ -105,6 +105,8 @@ static void test_names(void **state) {
   shows(&(wish){.names = {"*.example.org"}}, "example.org", "not for example.org");
   shows(&(wish){.names = {"d*.example.org"}}, "db.example.org", "not for db.example.org");
   shows(&(wish){.names = {NULL}}, "localhost", "not for localhost");
+  shows(&(wish){.names = {"localhost"}}, "localhost.", NULL);
+  shows(&(wish){.names = {"localhost"}}, "localhost..", "not for localhost.");
 }
 
 static void test_name_that_is_verified(void **state) {
@@ -114,11 +116,31 @@ static void test_name_that_is_verified(void **state) {
   meets(&client, &server, "localhost", "10.0.0.1", "not for 10.0.0.1");
 }
 
+/* Of a name that is absolute in the DNS; addresses are not told (RFC 6066, 3). */
+static void test_name_that_is_told(void **state) {
+  (void)state;
+  static const char *const hosts[] = {"localhost", "localhost.", "127.0.0.1", "::1"};
+  for (size_t at = 0; at < 4; at++) {
+    pair p;
+    const alo_tls_config client = client_config(), server = server_config(&good);
+    const alo_tls_names names = {.host = aloft_text_of(hosts[at]),
+                                 .verified = ALOFT_TEXT("localhost.")};
+    assert_true(open_pair(&p, &alo_heap_default, &client, &server, &names));
+    establish(&p);
+    const char *told = SSL_get_servername(p.server->ssl, TLSEXT_NAMETYPE_host_name);
+    if (at < 2)
+      assert_string_equal(told ? told : "none", "localhost");
+    else
+      assert_null(told);
+    close_pair(&p);
+  }
+}
+
 static void test_names_that_are_none(void **state) {
   (void)state;
   static char long_name[300];
   memset(long_name, 'a', sizeof long_name);
-  const aloft_text names[] = {{"", 0}, {"a\0b", 3}, {long_name, 256}};
+  const aloft_text names[] = {{"", 0}, {"a\0b", 3}, {long_name, 256}, {".", 1}};
   const alo_tls_config config = client_config();
   alo_tls_context *context;
   alo_blocks blocks;
@@ -1016,6 +1038,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_name_that_is_verified),
+      cmocka_unit_test(test_name_that_is_told),
       cmocka_unit_test(test_names_that_are_none),
       cmocka_unit_test(test_dates),
       cmocka_unit_test(test_chains),
