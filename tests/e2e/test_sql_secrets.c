@@ -80,6 +80,13 @@ static void expect_none(const char *when) {
   }
 }
 
+static int mask(void **state) {
+  (void)state;
+  for (size_t i = 0; i < SECRET_SIZE; i++)
+    masked[i] = (uint8_t)(E2E_LITE_PASSWORD[i] ^ MASK);
+  return 0;
+}
+
 static void unmask(char *into) {
   for (size_t i = 0; i < SECRET_SIZE; i++)
     into[i] = (char)(masked[i] ^ MASK);
@@ -116,6 +123,86 @@ static void log_in(const e2e_lite *lite, const char *encrypt) {
   free(password);
 }
 
+/* ---- logins that come to nothing ---- */
+
+enum { TURNS_MAX = 40 };
+
+typedef enum how { REFUSED, MISTRUSTED, CANCELLED, CLOSED, HOWS } how;
+
+static const aloft_status ends[] = {ALOFT_AUTH, ALOFT_ENCRYPTION, ALOFT_CANCELLED, ALOFT_CLOSED};
+
+typedef struct attempt {
+  aloft_op op;
+  aloft_status status;
+  unsigned done;
+} attempt;
+
+static void ended(aloft_op *op, aloft_status status) {
+  attempt *self = ALOFT_CONTAINER(op, attempt, op);
+  self->status = status;
+  self->done++;
+}
+
+/* Given up after so many turns, unless it has ended before. Returns whether that was so. */
+static bool come_to_nothing(const e2e_lite *lite, const char *encrypt, how why, int turns) {
+  char string[300];
+  aloft_loop *loop;
+  aloft_tds *tds;
+  aloft_cancel cancel;
+  attempt self = {.done = 0};
+  char password[SECRET_SIZE];
+  assert_int_equal(aloft_loop_open(&loop, NULL), ALOFT_OK);
+  aloft_cancel_init(&cancel, loop, NULL);
+  self.op = (aloft_op){.done = ended, .cancel = &cancel};
+  snprintf(string, sizeof string, "Server=127.0.0.1,%s;User Id=%s;Encrypt=%s;CA File=%s%s",
+           lite->port, why == REFUSED ? "nobody" : E2E_LITE_USER, encrypt, lite->certificate,
+           why == MISTRUSTED ? ";HostNameInCertificate=elsewhere" : "");
+  unmask(password);
+  const aloft_tds_config config = {.size = sizeof config,
+                                   .connection_string = aloft_text_of(string),
+                                   .password = {password, SECRET_SIZE}};
+  assert_int_equal(aloft_tds_open(&tds, loop, &config, &self.op), ALOFT_OK);
+  explicit_bzero(password, SECRET_SIZE);
+  for (int at = 0; at < turns && !self.done; at++)
+    assert_int_equal(aloft_loop_turn(loop, ALOFT_SECONDS(10)), ALOFT_OK);
+  if (why == CANCELLED)
+    aloft_cancel_fire(&cancel);
+  else if (why == CLOSED)
+    assert_int_equal(aloft_tds_close(tds, NULL), ALOFT_OK);
+  while (!self.done)
+    assert_int_equal(aloft_loop_turn(loop, ALOFT_SECONDS(10)), ALOFT_OK);
+  assert_int_equal(self.done, 1);
+  bool early = why >= CANCELLED && self.status == ALOFT_OK;
+  assert_int_equal(self.status, early ? ALOFT_OK : ends[why]);
+  expect_none("after a login that came to nothing");
+  if (why != CLOSED)
+    assert_int_equal(aloft_tds_close(tds, NULL), ALOFT_OK);
+  aloft_cancel_fini(&cancel);
+  aloft_loop_close(loop);
+  expect_none("after the end of one");
+  return early;
+}
+
+static void forgotten_on_failure(void **state) {
+  static const char *const encrypts[] = {"Optional", "Mandatory", "Strict"};
+  e2e_lite lite;
+  (void)state;
+#ifdef SANITIZED
+  print_message("skipped: the memory of a sanitized program cannot be searched\n");
+  skip();
+#endif
+  e2e_lite_start(&lite, ALOFT_COMMAND);
+  for (size_t i = 0; i < sizeof encrypts / sizeof *encrypts; i++) {
+    (void)come_to_nothing(&lite, encrypts[i], REFUSED, TURNS_MAX);
+    if (i > 0) /* the login alone is encrypted for anybody */
+      (void)come_to_nothing(&lite, encrypts[i], MISTRUSTED, TURNS_MAX);
+    for (how why = CANCELLED; why <= CLOSED; why++)
+      for (int turns = 0; !come_to_nothing(&lite, encrypts[i], why, turns); turns++)
+        assert_in_range(turns, 0, TURNS_MAX);
+  }
+  e2e_lite_stop(&lite);
+}
+
 static void forgotten(void **state) {
   static const char *const encrypts[] = {"Optional", "Mandatory", "Strict"};
   e2e_lite lite;
@@ -124,8 +211,6 @@ static void forgotten(void **state) {
   print_message("skipped: the memory of a sanitized program cannot be searched\n");
   skip();
 #endif
-  for (size_t i = 0; i < SECRET_SIZE; i++)
-    masked[i] = (uint8_t)(E2E_LITE_PASSWORD[i] ^ MASK);
   e2e_lite_start(&lite, ALOFT_COMMAND);
   for (size_t i = 0; i < sizeof encrypts / sizeof *encrypts; i++)
     log_in(&lite, encrypts[i]);
@@ -137,6 +222,7 @@ static void forgotten(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(forgotten)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(forgotten),
+                                     cmocka_unit_test(forgotten_on_failure)};
+  return cmocka_run_group_tests(tests, mask, NULL);
 }
