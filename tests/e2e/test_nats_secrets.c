@@ -98,6 +98,76 @@ static void log_in(const char *url, const char *authority, bool token) {
   free(secret);
 }
 
+/* ---- connects that come to nothing ---- */
+
+enum { TURNS_MAX = 40 };
+
+typedef enum how { REFUSED, MISTRUSTED, CANCELLED, CLOSED } how;
+
+static const aloft_status ends[] = {ALOFT_AUTH, ALOFT_ENCRYPTION, ALOFT_CANCELLED, ALOFT_CLOSED};
+
+typedef struct attempt {
+  aloft_op op;
+  aloft_status status;
+  unsigned done;
+} attempt;
+
+static void ended(aloft_op *op, aloft_status status) {
+  attempt *self = ALOFT_CONTAINER(op, attempt, op);
+  self->status = status;
+  self->done++;
+}
+
+/* Given up after so many turns, unless it has ended before. Returns whether that was so. */
+static bool come_to_nothing(const char *url, const tls_files *files, how why, int turns) {
+  aloft_loop *loop;
+  aloft_nats *nats;
+  aloft_cancel cancel = {0};
+  attempt self = {.done = 0};
+  char secret[SECRET_SIZE];
+  assert_int_equal(aloft_loop_open(&loop, NULL), ALOFT_OK);
+  aloft_cancel_init(&cancel, loop, NULL);
+  self.op = (aloft_op){.done = ended, .cancel = &cancel};
+  unmask(secret);
+  aloft_nats_config config = {.size = sizeof config,
+                              .url = aloft_text_of(url),
+                              .user = aloft_text_of(why == REFUSED ? "nobody" : "joe"),
+                              .password = {secret, SECRET_SIZE}};
+  if (files)
+    config.tls_ca_file = aloft_text_of(files->certificate);
+  if (why == MISTRUSTED)
+    config.tls_server_name = ALOFT_TEXT("elsewhere");
+  assert_int_equal(aloft_nats_open(&nats, loop, &config, &self.op), ALOFT_OK);
+  explicit_bzero(secret, SECRET_SIZE);
+  for (int at = 0; at < turns && !self.done; at++)
+    assert_int_equal(aloft_loop_turn(loop, ALOFT_SECONDS(10)), ALOFT_OK);
+  if (why == CANCELLED)
+    aloft_cancel_fire(&cancel);
+  else if (why == CLOSED)
+    assert_int_equal(aloft_nats_close(nats, NULL), ALOFT_OK);
+  while (!self.done)
+    assert_int_equal(aloft_loop_turn(loop, ALOFT_SECONDS(10)), ALOFT_OK);
+  assert_int_equal(self.done, 1);
+  bool early = why >= CANCELLED && self.status == ALOFT_OK;
+  assert_int_equal(self.status, early ? ALOFT_OK : ends[why]);
+  expect_none("after a connect that came to nothing");
+  if (why != CLOSED)
+    assert_int_equal(aloft_nats_close(nats, NULL), ALOFT_OK);
+  aloft_cancel_fini(&cancel);
+  aloft_loop_close(loop);
+  expect_none("after the end of one");
+  return early;
+}
+
+static void fail_to_log_in(const char *url, const tls_files *files) {
+  (void)come_to_nothing(url, files, REFUSED, TURNS_MAX);
+  if (files)
+    (void)come_to_nothing(url, files, MISTRUSTED, TURNS_MAX);
+  for (how why = CANCELLED; why <= CLOSED; why++)
+    for (int turns = 0; !come_to_nothing(url, files, why, turns); turns++)
+      assert_in_range(turns, 0, TURNS_MAX);
+}
+
 /* The server's configuration holds the secret only while it is written. */
 static void serve_and_log_in(const tls_files *files, bool token) {
   e2e_nats_server server;
@@ -112,6 +182,8 @@ static void serve_and_log_in(const tls_files *files, bool token) {
   explicit_bzero(text, sizeof text);
   explicit_bzero(secret, sizeof secret);
   log_in(server.url, files ? files->certificate : NULL, token);
+  if (!token)
+    fail_to_log_in(server.url, files);
   e2e_nats_server_stop(&server);
 }
 
