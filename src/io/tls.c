@@ -174,13 +174,17 @@ aloft_status alo_tls_handshake(alo_tls *tls) {
     return ALOFT_OK;
   ERR_clear_error();
   int answer = SSL_do_handshake(tls->ssl);
-  if (answer != 1) {
-    if (SSL_get_error(tls->ssl, answer) == SSL_ERROR_WANT_READ)
-      return ALOFT_PENDING;
+  switch (SSL_get_error(tls->ssl, answer)) {
+  case SSL_ERROR_NONE:
+    tls->established = true;
+    return ALOFT_OK;
+  case SSL_ERROR_WANT_READ:
+    return ALOFT_PENDING;
+  case SSL_ERROR_ZERO_RETURN:
+    return alo_tls_ended(tls);
+  default:
     return alo_tls_fail_openssl(tls);
   }
-  tls->established = true;
-  return ALOFT_OK;
 }
 
 /* ---- reading ---- */

@@ -184,6 +184,9 @@ static const struct {
     {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
      "the %s refuses the versions of TLS that are allowed here: have it offer TLS 1.2 or 1.3"},
     {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "the %s showed no certificate, and must"},
+    {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE,
+     "the %s refuses the handshake (handshake_failure): there may be no cipher that both allow, or "
+     "it asks for a certificate"},
     {SSL_R_NO_SHARED_CIPHER, "there is no cipher that the %s and this side both allow"},
     {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "the %s does not accept this side's certificate"},
     {SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
@@ -196,6 +199,9 @@ static const struct {
     {SSL_R_TLSV1_ALERT_ACCESS_DENIED, "the %s denies access to this side's certificate"},
     {SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL,
      "the %s does not speak the protocol that was offered in the TLS handshake (ALPN)"},
+    {SSL_R_TLSV1_UNRECOGNIZED_NAME,
+     "the %s has no certificate for the name that it is connected to by (unrecognized_name): "
+     "connect by another"},
     {SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC,
      "what the %s sent was damaged or forged on its way"},
 };
@@ -215,10 +221,18 @@ static bool misses_certificate(const alo_tls *tls, int reason) {
                                      reason == SSL_R_SSLV3_ALERT_NO_CERTIFICATE));
 }
 
+/* In OpenSSL's words, which it has not for every alert. */
+static void say_words(alo_tls *tls, int reason, const char *words) {
+  char alert[32] = "no reason is known";
+  if (reason >= SSL_AD_REASON_OFFSET)
+    snprintf(alert, sizeof alert, "TLS alert %d", reason - SSL_AD_REASON_OFFSET);
+  (void)alo_tls_fail(tls, ALOFT_ENCRYPTION, "TLS with the %s failed%s: %s", peer_of(tls),
+                     tls->established ? "" : " in the handshake", words ? words : alert);
+}
+
 static void say_reason(alo_tls *tls, unsigned long error) {
   int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
   const char *option = tls->context->certificate_option;
-  const char *words = error ? ERR_reason_error_string(error) : NULL;
   char sentence[ALO_TLS_FAILURE_MAX];
   if (misses_certificate(tls, reason)) {
     (void)alo_tls_fail(tls, ALOFT_ENCRYPTION, "the server requires a client's certificate%s%s",
@@ -232,9 +246,7 @@ static void say_reason(alo_tls *tls, unsigned long error) {
              peer + 2);
     (void)alo_tls_fail(tls, ALOFT_ENCRYPTION, "%s", sentence);
   } else {
-    (void)alo_tls_fail(tls, ALOFT_ENCRYPTION, "TLS with the %s failed%s: %s", peer_of(tls),
-                       tls->established ? "" : " in the handshake",
-                       words ? words : "no reason is known");
+    say_words(tls, reason, error ? ERR_reason_error_string(error) : NULL);
   }
 }
 

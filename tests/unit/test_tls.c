@@ -376,6 +376,35 @@ static void test_not_tls(void **state) {
   }
 }
 
+/* The server's first record is an alert. */
+static void test_alerts(void **state) {
+  (void)state;
+  static const struct {
+    uint8_t level, alert;
+    const char *sentence;
+  } cases[] = {
+      {1, SSL_AD_CLOSE_NOTIFY, "the server closed the connection during the TLS handshake"},
+      {2, SSL_AD_CLOSE_NOTIFY, "TLS alert 0"}, /* fatal, which is none */
+      {2, SSL_AD_HANDSHAKE_FAILURE, "no cipher that both allow"},
+      {2, SSL_AD_UNRECOGNIZED_NAME, "the server has no certificate for the name"},
+      {2, SSL_AD_PROTOCOL_VERSION, "have it offer TLS 1.2 or 1.3"},
+      {2, SSL_AD_UNKNOWN_CA, "does not know the authority that issued this side's certificate"},
+      {2, SSL_AD_INTERNAL_ERROR, "internal error"},
+      {2, 5, "TLS alert 5"},
+      {2, 250, "TLS alert 250"},
+  };
+  for (size_t at = 0; at < sizeof cases / sizeof *cases; at++) {
+    pair p;
+    const uint8_t record[] = {0x15, 3, 3, 0, 2, cases[at].level, cases[at].alert};
+    open_usual(&p);
+    assert_int_equal(alo_tls_handshake(p.client), ALOFT_PENDING);
+    assert_true(alo_tls_feed(p.client, record, sizeof record));
+    assert_int_equal(alo_tls_handshake(p.client), ALOFT_ENCRYPTION);
+    expect_failure(p.client, cases[at].sentence);
+    close_pair(&p);
+  }
+}
+
 /* ---- splits, damage and ends ---- */
 
 static uint8_t pattern[100000];
@@ -1049,6 +1078,7 @@ int main(void) {
       cmocka_unit_test(test_versions),
       cmocka_unit_test(test_alpn),
       cmocka_unit_test(test_not_tls),
+      cmocka_unit_test(test_alerts),
       cmocka_unit_test(test_every_split),
       cmocka_unit_test(test_record_cut_everywhere),
       cmocka_unit_test(test_many_records_at_once),
