@@ -350,6 +350,38 @@ static void test_alpn(void **state) {
   }
 }
 
+static int choose_another(SSL *ssl, const unsigned char **chosen, unsigned char *size,
+                          const unsigned char *offered, unsigned offered_size, void *context) {
+  (void)ssl;
+  (void)offered;
+  (void)offered_size;
+  const char *name = context;
+  *chosen = (const unsigned char *)name;
+  *size = (unsigned char)strlen(name);
+  return SSL_TLSEXT_ERR_OK;
+}
+
+/* Such a server is another service (RFC 7301, 3.2); OpenSSL sees to it since 3.0.15. */
+static void test_alpn_that_was_not_offered(void **state) {
+  (void)state;
+  static char another[] = "http/1.1", longer[] = "tds/8.00", shorter[] = "tds/8";
+  char *const names[] = {another, longer, shorter};
+  for (int version = 12; version <= 13; version++)
+    for (size_t at = 0; at < 3; at++) {
+      pair p;
+      alo_tls_config client = client_config();
+      const alo_tls_config server = server_config(&good);
+      client.alpn = ALOFT_TEXT("tds/8.0");
+      client.maximum = version;
+      assert_true(open_pair(&p, &alo_heap_default, &client, &server, NULL));
+      SSL_CTX_set_alpn_select_cb(SSL_get_SSL_CTX(p.server->ssl), choose_another, names[at]);
+      shake_hands(&p);
+      expect_failure(p.client, "failed in the handshake");
+      assert_false(p.client->established);
+      close_pair(&p);
+    }
+}
+
 static void test_not_tls(void **state) {
   (void)state;
   static const char *const servers[] = {"HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH\r\n",
@@ -1077,6 +1109,7 @@ int main(void) {
       cmocka_unit_test(test_client_certificates),
       cmocka_unit_test(test_versions),
       cmocka_unit_test(test_alpn),
+      cmocka_unit_test(test_alpn_that_was_not_offered),
       cmocka_unit_test(test_not_tls),
       cmocka_unit_test(test_alerts),
       cmocka_unit_test(test_every_split),
