@@ -72,11 +72,11 @@ static bool is_address(const char *name) {
 }
 
 /* Without the dot of a name that is absolute in the DNS: neither SNI (RFC 6066, 3) nor certificates
- * have it. */
+ * have it. One that begins with a dot OpenSSL would take for all that end with it. */
 static bool take_name(char into[256], aloft_text name) {
   if (name.size > 0 && name.data[name.size - 1] == '.')
     name.size--;
-  if (name.size == 0 || name.size > 255 || memchr(name.data, 0, name.size))
+  if (name.size == 0 || name.size > 255 || name.data[0] == '.' || memchr(name.data, 0, name.size))
     return false;
   memcpy(into, name.data, name.size);
   into[name.size] = 0;

@@ -62,8 +62,10 @@ static bool open_session(aloft_tds *tds, alo_tls **tls, alo_tls_context *context
   aloft_status status = alo_tls_open(tls, context, &tds->loop->blocks, &names);
   if (status == ALOFT_ARGUMENT)
     alo_tds_connection_fail(tds, status,
-                            "no certificate can be for the host's name: set "
-                            "HostNameInCertificate",
+                            settings->host_name_in_certificate.size
+                                ? "HostNameInCertificate is no name that a certificate can be for"
+                                : "no certificate can be for the host's name: set "
+                                  "HostNameInCertificate",
                             0);
   else if (status != ALOFT_OK)
     alo_tds_connection_fail(tds, status, NULL, 0);

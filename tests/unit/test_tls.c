@@ -140,7 +140,8 @@ static void test_names_that_are_none(void **state) {
   (void)state;
   static char long_name[300];
   memset(long_name, 'a', sizeof long_name);
-  const aloft_text names[] = {{"", 0}, {"a\0b", 3}, {long_name, 256}, {".", 1}};
+  const aloft_text names[] = {
+      {"", 0}, {"a\0b", 3}, {long_name, 256}, {".", 1}, ALOFT_TEXT(".example.org")};
   const alo_tls_config config = client_config();
   alo_tls_context *context;
   alo_blocks blocks;
@@ -151,6 +152,10 @@ static void test_names_that_are_none(void **state) {
     assert_int_equal(alo_tls_open(&tls, context, &blocks, &(alo_tls_names){.host = names[at]}),
                      ALOFT_ARGUMENT);
     assert_null(tls);
+    const alo_tls_names both = {.host = ALOFT_TEXT("localhost"), .verified = names[at]};
+    assert_int_equal(alo_tls_open(&tls, context, &blocks, &both),
+                     names[at].size ? ALOFT_ARGUMENT : ALOFT_OK);
+    alo_tls_close(tls);
   }
   alo_tls *tls;
   assert_int_equal(alo_tls_open(&tls, context, &blocks, NULL), ALOFT_ARGUMENT);

@@ -145,6 +145,19 @@ static const char *keyword(const char *name, const char *value) {
   return text;
 }
 
+/* OpenSSL would take one that begins with a dot for all that end with it. */
+static void test_names_that_are_none(void **state) {
+  (void)state;
+  static const char *const names[] = {"HostNameInCertificate=.",
+                                      "HostNameInCertificate=.example.org"};
+  for (size_t at = 0; at < 2 * ENCRYPTS; at++) {
+    world w;
+    show(&w, encrypts[at / 2], world_certificate(), names[at % 2]);
+    fails(&w, ALOFT_ARGUMENT, "HostNameInCertificate is no name");
+    world_close(&w);
+  }
+}
+
 static void test_certificates(void **state) {
   (void)state;
   tls_files expired, early, elsewhere;
@@ -440,6 +453,7 @@ int main(void) {
       cmocka_unit_test(test_connects),
       cmocka_unit_test(test_optional_takes_what_it_gets),
       cmocka_unit_test(test_never_less_than_mandatory),
+      cmocka_unit_test(test_names_that_are_none),
       cmocka_unit_test(test_certificates),
       cmocka_unit_test(test_config_over_the_string),
       cmocka_unit_test(test_files_that_cannot_be_read),
