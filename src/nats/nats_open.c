@@ -64,7 +64,8 @@ BAD(bad_credential, ALOFT_ARGUMENT,
     "URL");
 BAD(bad_name, ALOFT_ARGUMENT, "the client's name must be UTF-8 of less than 4,096 bytes");
 BAD(bad_tls_name, ALOFT_ARGUMENT,
-    "tls_server_name is a name or an address of at most 255 bytes, without a NUL");
+    "tls_server_name is a name or an address of at most 255 bytes, without a NUL and with no dot "
+    "before it");
 BAD(bad_prefix, ALOFT_ARGUMENT,
     "the inbox prefix must be a subject without wildcards of at most 256 bytes");
 
@@ -100,7 +101,8 @@ static const aloft_error *check_config(opening *work) {
                                     !alo_nats_subject_valid(config->inbox_prefix, false)))
     return &bad_prefix;
   const aloft_text name = config->tls_server_name;
-  if (name.size > ALO_HOST_MAX || (name.size && memchr(name.data, 0, name.size)))
+  if (name.size > ALO_HOST_MAX ||
+      (name.size && (name.data[0] == '.' || memchr(name.data, 0, name.size))))
     return &bad_tls_name;
   return NULL;
 }

@@ -362,6 +362,8 @@ static void test_files_that_are_wrong(void **state) {
   refused(&s, "tls_server_name");
   s.config.tls_server_name = (aloft_text){"a\0b", 3};
   refused(&s, "tls_server_name");
+  s.config.tls_server_name = ALOFT_TEXT(".example.org");
+  refused(&s, "tls_server_name");
   scene_close(&s);
   tls_files_drop(&other);
 }
