@@ -85,6 +85,26 @@ static void test_connects(void **state) {
   }
 }
 
+/* Of a server that could do more: inside TDS 7.x it is TLS 1.2, as servers expect, and only what
+ * begins with TLS speaks TDS 8.0. */
+static void test_what_is_offered(void **state) {
+  (void)state;
+  for (size_t at = 1; at < ENCRYPTS; at++) {
+    bool strict = strcmp(encrypts[at], "strict") == 0;
+    alo_tls_description description;
+    world w;
+    world_open(&w);
+    world_encrypt(&w, encrypts[at]);
+    alo_tls_context_give(w.server.tls);
+    w.server.tls = tls_files_server(world_certificate(), &alo_heap_default, 0, "tds/8.0");
+    connects(&w, true);
+    alo_tls_describe(w.tds->stream.tls, &description);
+    assert_string_equal(description.protocol, strict ? "TLSv1.3" : "TLSv1.2");
+    assert_string_equal(description.alpn, strict ? "tds/8.0" : "");
+    world_close(&w);
+  }
+}
+
 static void test_optional_takes_what_it_gets(void **state) {
   (void)state;
   const uint8_t answers[] = {ALO_TDS_ENCRYPT_ON, ALO_TDS_ENCRYPT_REQ, ALO_TDS_ENCRYPT_NOT_SUP};
@@ -451,6 +471,7 @@ int main(void) {
       cmocka_unit_test(test_table_of_agreement),
       cmocka_unit_test(test_answers_of_a_server),
       cmocka_unit_test(test_connects),
+      cmocka_unit_test(test_what_is_offered),
       cmocka_unit_test(test_optional_takes_what_it_gets),
       cmocka_unit_test(test_never_less_than_mandatory),
       cmocka_unit_test(test_names_that_are_none),
