@@ -360,7 +360,9 @@ static void test_spoiled_at_every_byte(void **state) {
     ends_somehow(&w, &status);
     accepted += at > begin && at <= end && status == ALOFT_OK;
   }
-  assert_in_range(accepted, 1, 4 * 3); /* SPID, packet id and window of three packets */
+  /* Status, SPID, packet id and window of two packets, and a byte of a record's version. Where the
+   * second begins depends on the length of a signature, which differs from run to run. */
+  assert_in_range(accepted, 1, 6 + 6 + 6);
 }
 
 static void test_split_everywhere(void **state) {
