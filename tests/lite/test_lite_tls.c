@@ -115,10 +115,10 @@ static void wrap(lite_peer *peer, const void *data, size_t size) {
   peer_flush(peer);
 }
 
-static size_t client_hello(lite_world *world, uint8_t hello[HELLO_MAX]) {
+static size_t client_hello(lite_world *world, const char *alpn, uint8_t hello[HELLO_MAX]) {
   alo_tls_context *context;
   alo_tls *tls;
-  const alo_tls_config config = {.trust_any = true, .maximum = 12};
+  const alo_tls_config config = {.trust_any = true, .maximum = 12, .alpn = aloft_text_of(alpn)};
   const alo_tls_names names = {.host = ALOFT_TEXT("localhost")};
   assert_int_equal(alo_tls_context_open(&context, &alo_heap_default, &config, NULL), ALOFT_OK);
   assert_int_equal(alo_tls_open(&tls, context, &world->loop->blocks, &names), ALOFT_OK);
@@ -171,12 +171,27 @@ static void garbage_first(void **state) {
   world_close(&world);
 }
 
+/* TLS first, for another protocol than TDS 8.0. */
+static void another_protocol_first(void **state) {
+  uint8_t hello[HELLO_MAX];
+  lite_world world;
+  lite_peer peer;
+  (void)state;
+  open_world(&world, ALO_LITE_TLS_STRICT, 1, NULL);
+  peer_open(&peer, &world);
+  peer.stream.event = ignore;
+  peer_send(&peer, hello, client_hello(&world, "http/1.1", hello));
+  end_in_time(&world, &peer);
+  assert_true(world_logged(&world, "login refused"));
+  world_close(&world);
+}
+
 static void cut_at_every_byte(void **state) {
   uint8_t hello[HELLO_MAX];
   lite_world world;
   (void)state;
   open_world(&world, ALO_LITE_TLS_OPTIONAL, 1, NULL);
-  size_t size = client_hello(&world, hello);
+  size_t size = client_hello(&world, NULL, hello);
   for (int first = 0; first < 2; first++) {
     for (size_t cut = 1; cut <= size; cut++) {
       lite_peer peer;
@@ -208,7 +223,7 @@ static void stalled(void **state) {
   lite_peer peer;
   (void)state;
   open_world(&world, ALO_LITE_TLS_OPTIONAL, 1, NULL);
-  size_t size = client_hello(&world, hello);
+  size_t size = client_hello(&world, NULL, hello);
   peer_open(&peer, &world);
   peer.stream.event = ignore;
   peer_send(&peer, hello, size);
@@ -267,15 +282,11 @@ static void certificates_that_are_none(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(prelogin_answers),
-      cmocka_unit_test(login_in_the_clear),
-      cmocka_unit_test(strict_without_tls),
-      cmocka_unit_test(garbage),
-      cmocka_unit_test(garbage_first),
-      cmocka_unit_test(cut_at_every_byte),
-      cmocka_unit_test(stalled),
-      cmocka_unit_test(all_modes_in_pieces),
-      cmocka_unit_test(certificates_that_are_none),
+      cmocka_unit_test(prelogin_answers),    cmocka_unit_test(login_in_the_clear),
+      cmocka_unit_test(strict_without_tls),  cmocka_unit_test(garbage),
+      cmocka_unit_test(garbage_first),       cmocka_unit_test(another_protocol_first),
+      cmocka_unit_test(cut_at_every_byte),   cmocka_unit_test(stalled),
+      cmocka_unit_test(all_modes_in_pieces), cmocka_unit_test(certificates_that_are_none),
   };
   return cmocka_run_group_tests(tests, make_files, drop_files);
 }
