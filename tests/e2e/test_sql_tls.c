@@ -187,7 +187,8 @@ static void a_certificate_of_its_own(void **state) {
 
 static void what_verbose_tells(void **state) {
   static const char *const encrypts[] = {"-Nm", "-Ns", "-No"};
-  static const char *const tells[] = {"encrypted with TLSv1.2", "encrypted with TLSv1.3",
+  static const char *const tells[] = {"encrypted with TLSv1.2, ECDHE-",
+                                      "encrypted with TLSv1.3, TLS_",
                                       "not encrypted, but for the login"};
   e2e_lite lite;
   (void)state;
@@ -201,6 +202,8 @@ static void what_verbose_tells(void **state) {
     assert_int_equal(ask(&lite, &process, "127.0.0.1", options), 0);
     assert_int_equal(e2e_count(&process.errors, tells[i]), 1);
     assert_int_equal(e2e_count(&process.errors, fingerprint), i < 2 ? 1 : 0);
+    assert_int_equal(e2e_count(&process.errors, "the certificate: CN=Aloft lite, expires 20"),
+                     i < 2 ? 1 : 0);
     e2e_free(&process);
   }
   e2e_lite_stop(&lite);
