@@ -28,17 +28,18 @@ enum { MASK = 0x5A, SECRET_SIZE = sizeof SECRET - 1 };
   #endif
 #endif
 
-static uint8_t masked[SECRET_SIZE]; /* so that the test itself does not hold it */
+/* So that the test itself does not hold them: the secret, and some of a key's PEM. */
+static uint8_t masked[SECRET_SIZE], masked_key[SECRET_SIZE];
 
-static bool is_here(const uint8_t *bytes) {
+static bool is_here(const uint8_t *bytes, const uint8_t of[SECRET_SIZE]) {
   for (size_t i = 0; i < SECRET_SIZE; i++)
-    if (bytes[i] != (masked[i] ^ MASK))
+    if (bytes[i] != (of[i] ^ MASK))
       return false;
   return true;
 }
 
 /* In all memory that can be written to. */
-static size_t count_in_memory(void) {
+static size_t count_in_memory(const uint8_t of[SECRET_SIZE]) {
   char line[512];
   size_t count = 0;
   FILE *maps = fopen("/proc/self/maps", "r");
@@ -49,14 +50,14 @@ static size_t count_in_memory(void) {
     if (sscanf(line, "%zx-%zx %7s", &begin, &end, rights) != 3 || strncmp(rights, "rw-p", 4) != 0)
       continue;
     for (const uint8_t *at = (const uint8_t *)begin; at + SECRET_SIZE <= (const uint8_t *)end; at++)
-      count += is_here(at);
+      count += is_here(at, of);
   }
   fclose(maps);
   return count;
 }
 
 static void expect_none(const char *when) {
-  size_t count = count_in_memory();
+  size_t count = count_in_memory(masked);
   if (count > 0)
     fail_msg("%s the secret is %zu times in memory", when, count);
 }
@@ -88,7 +89,7 @@ static void log_in(const char *url, const char *authority, bool token) {
     config.password = (aloft_text){secret, SECRET_SIZE};
   config.user = aloft_text_of(token ? NULL : "joe");
   assert_int_equal(aloft_nats_open(&nats, loop, &config, &op), ALOFT_OK);
-  assert_int_not_equal(count_in_memory(), 0); /* else nothing would ever be found */
+  assert_int_not_equal(count_in_memory(masked), 0); /* else nothing would ever be found */
   explicit_bzero(secret, SECRET_SIZE);
   assert_int_equal(aloft_wait(loop, &op), ALOFT_OK);
   expect_none("after the connect");
@@ -204,7 +205,42 @@ static void forgotten(void **state) {
   tls_files_drop(&files);
 }
 
+/* ---- keys ---- */
+
+/* Its file is made, and what was in memory of it is forgotten. */
+static void make_key(tls_files *files) {
+  tls_files_make(files, NULL);
+  const char *line = strchr(files->key_text, '\n');
+  assert_non_null(line);
+  for (size_t i = 0; i < SECRET_SIZE; i++)
+    masked_key[i] = (uint8_t)(line[9 + i] ^ MASK);
+  explicit_bzero(files->key_text, sizeof files->key_text);
+}
+
+static void key_forgotten(void **state) {
+  tls_files files;
+  aloft_loop *loop;
+  aloft_nats *nats;
+  (void)state;
+#ifdef SANITIZED
+  print_message("skipped: the memory of a sanitized program cannot be searched\n");
+  skip();
+#endif
+  make_key(&files);
+  assert_int_equal(count_in_memory(masked_key), 0);
+  assert_int_equal(aloft_loop_open(&loop, NULL), ALOFT_OK);
+  const aloft_nats_config config = {.size = sizeof config,
+                                    .url = ALOFT_TEXT("tls://127.0.0.1:1"),
+                                    .tls_certificate_file = aloft_text_of(files.certificate),
+                                    .tls_key_file = aloft_text_of(files.key)};
+  assert_int_equal(aloft_nats_open(&nats, loop, &config, NULL), ALOFT_OK);
+  assert_int_equal(count_in_memory(masked_key), 0);
+  assert_int_equal(aloft_nats_close(nats, NULL), ALOFT_OK);
+  aloft_loop_close(loop);
+  tls_files_drop(&files);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(forgotten)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(forgotten), cmocka_unit_test(key_forgotten)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
