@@ -105,6 +105,7 @@ static void test_names(void **state) {
   shows(&(wish){.names = {"*.example.org"}}, "example.org", "not for example.org");
   shows(&(wish){.names = {"d*.example.org"}}, "db.example.org", "not for db.example.org");
   shows(&(wish){.names = {NULL}}, "localhost", "not for localhost");
+  shows(&(wish){.names = {"a\033[2Jb\n\x80"}}, "localhost", "is for a?[2Jb??, not for localhost");
   shows(&(wish){.names = {"localhost"}}, "localhost.", NULL);
   shows(&(wish){.names = {"localhost"}}, "localhost..", "not for localhost.");
 }
