@@ -5,18 +5,10 @@
 #ifndef ALO_OP_PATH_H
 #define ALO_OP_PATH_H
 
+#include "apart.h"
 #include "cancel.h"
 #include "ring.h"
 #include "ops.h"
-
-/* Of functions that are kept out of their callers: a case of its own, and what is unusual. */
-#ifdef __GNUC__
-  #define ALO_APART __attribute__((noinline))
-  #define ALO_ASIDE __attribute__((noinline, cold))
-#else
-  #define ALO_APART
-  #define ALO_ASIDE
-#endif
 
 /* Neither a time nor a cancellation is set. */
 static inline bool alo_op_bare(const aloft_op *op) {

@@ -4,15 +4,9 @@
 
 #include <aloft/json.h>
 
+#include "apart.h"
 #include "ascii_run.h" /* the processor's vectors */
 #include "utf16.h"
-
-/* Kept out of the callers' way, so that these need fewer registers. */
-#if defined(__GNUC__)
-  #define APART __attribute__((noinline))
-#else
-  #define APART
-#endif
 
 /* One token of a subject, between dots. `last`: no dot follows. */
 static bool token_valid(const char *at, size_t size, bool wildcards, bool last) {
@@ -130,7 +124,7 @@ static bool is_plain(aloft_text subject) {
 #endif
 
 /* Any subject, token by token. */
-static APART bool is_valid(aloft_text subject, bool wildcards) {
+static ALO_APART bool is_valid(aloft_text subject, bool wildcards) {
   if (alo_utf8_valid(subject.data, subject.size) != subject.size)
     return false;
   const char *at = subject.data, *end = subject.data + subject.size;
@@ -193,7 +187,7 @@ static inline uint8_t *put_word(uint8_t *out, aloft_text word) {
   return out + 1;
 }
 
-static APART uint8_t *put_long_number(uint8_t *out, uint64_t number) {
+static ALO_APART uint8_t *put_long_number(uint8_t *out, uint64_t number) {
   uint8_t *end = out + digits_of(number);
   for (uint8_t *at = end; at > out; number /= 10)
     *--at = (uint8_t)('0' + number % 10);

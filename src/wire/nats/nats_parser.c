@@ -2,17 +2,11 @@
 
 #include <string.h>
 
+#include "apart.h"
 #include "ascii_run.h" /* the processor's vectors */
 #include "nats_headers.h"
 
 enum { LINE_MAX = 8192, INFO_MAX = 65536, PAYLOAD_MAX = 64 * 1024 * 1024, FIELDS_MAX = 5 };
-
-/* Kept out of the way of nearly every message. */
-#if defined(__GNUC__)
-  #define APART __attribute__((noinline))
-#else
-  #define APART
-#endif
 
 typedef struct field {
   size_t at, size;
@@ -211,7 +205,7 @@ static aloft_text text_at(const uint8_t *window, size_t at, size_t size) {
   return (aloft_text){(const char *)window + at, size};
 }
 
-static APART void show_headers(aloft_text headers, alo_nats_event *event) {
+static ALO_APART void show_headers(aloft_text headers, alo_nats_event *event) {
   event->headers = headers;
   event->headers_malformed = !alo_nats_headers_status(headers, &event->status);
 }
@@ -349,8 +343,9 @@ static alo_nats_event_kind read_any_line(alo_nats_parser *parser, const uint8_t 
   return ALO_NATS_MSG;
 }
 
-static APART alo_nats_event_kind take_any(alo_nats_parser *parser, const uint8_t *window,
-                                          size_t size, size_t *consumed, alo_nats_event *event) {
+static ALO_APART alo_nats_event_kind take_any(alo_nats_parser *parser, const uint8_t *window,
+                                              size_t size, size_t *consumed,
+                                              alo_nats_event *event) {
   *consumed = 0;
   if (parser->state == ALO_NATS_DEAD)
     return report_broken(parser, event);
@@ -444,8 +439,8 @@ static inline const uint8_t *take_fields(const uint8_t *at, const uint8_t *end, 
 }
 
 /* For when the payload is cut. The event's views become offsets. */
-static APART void keep_line(alo_nats_parser *parser, const uint8_t *window,
-                            const alo_nats_event *event, alo_nats_line line) {
+static ALO_APART void keep_line(alo_nats_parser *parser, const uint8_t *window,
+                                const alo_nats_event *event, alo_nats_line line) {
   const char *origin = (const char *)window;
   line.sid = event->sid;
   line.subject_at = (uint32_t)(event->subject.data - origin);

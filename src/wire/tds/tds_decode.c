@@ -4,12 +4,7 @@
 
 #include <string.h>
 
-/* A path without calls saves no registers, so what is unusual stands apart. */
-#if defined(__GNUC__)
-  #define APART __attribute__((noinline))
-#else
-  #define APART
-#endif
+#include "apart.h"
 
 enum {
   DAYS_TO_1900 = 693595, /* from 0001-01-01 */
@@ -115,8 +110,8 @@ aloft_tds_type alo_tds_type_public(const alo_tds_type *type) {
 
 /* ---- numbers ---- */
 
-APART static const char *any_int64(const alo_tds_type *type, const uint8_t *data, size_t size,
-                                   int64_t *value) {
+ALO_APART static const char *any_int64(const alo_tds_type *type, const uint8_t *data, size_t size,
+                                       int64_t *value) {
   alo_tds_type base;
   const char *wrong = unwrap(&type, &base, &data, &size);
   if (wrong) {

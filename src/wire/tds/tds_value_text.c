@@ -4,15 +4,9 @@
 
 #include <string.h>
 
+#include "apart.h"
 #include "ascii_run.h"
 #include "tds_characters.h"
-
-/* A path without calls saves no registers, so what is unusual stands apart. */
-#if defined(__GNUC__)
-  #define APART __attribute__((noinline))
-#else
-  #define APART
-#endif
 
 enum { PLAIN_ROOM = 64, BINARY_DIGITS = 2 };
 
@@ -56,8 +50,8 @@ static const char *put_characters(const alo_tds_text_rules *rules, const alo_tds
 }
 
 /* Adds to what `*text_size` says is there. */
-APART static const char *put_rest(const alo_tds_text_rules *rules, const uint8_t *data, size_t size,
-                                  char *out, size_t *text_size) {
+ALO_APART static const char *put_rest(const alo_tds_text_rules *rules, const uint8_t *data,
+                                      size_t size, char *out, size_t *text_size) {
   alo_utf16_cut cut = {0};
   size_t broken = 0;
   *text_size += alo_utf16_to_utf8(&cut, data, size, true, out, &broken);
@@ -73,8 +67,9 @@ static const char *put_utf16(const alo_tds_text_rules *rules, const uint8_t *dat
                          : put_rest(rules, data + 2 * run, size - 2 * run, out + run, text_size);
 }
 
-APART static const char *put_any(const alo_tds_text_rules *rules, const alo_tds_type *type,
-                                 const uint8_t *data, size_t size, char *out, size_t *text_size) {
+ALO_APART static const char *put_any(const alo_tds_text_rules *rules, const alo_tds_type *type,
+                                     const uint8_t *data, size_t size, char *out,
+                                     size_t *text_size) {
   alo_tds_type base;
   if (type->token == ALO_TDS_SSVARIANT) {
     aloft_bytes value;
