@@ -185,14 +185,18 @@ static void feed_cut(alo_utf16_cut *cut, uint8_t byte, struct output *out) {
 static void decode_cut(alo_utf16_cut *cut, const uint8_t *in, size_t size, bool end,
                        struct output *out) {
   size_t fed = 0;
+  if (cut->size == 1 && size > 0 && cut->bytes[0] < 0x80 && in[0] == 0) {
+    *out->at++ = (char)cut->bytes[0]; /* what a cut in ASCII leaves: half of a unit */
+    cut->size = 0;
+    fed = 1;
+  }
   while (cut->size > 0 && fed < size)
     feed_cut(cut, in[fed++], out);
   if (fed < size) {
     size_t count = complete_units(in + fed, size - fed);
     decode_units(in + fed, count, out);
-    fed += 2 * count;
-    cut->size = (uint8_t)(size - fed);
-    memcpy(cut->bytes, in + fed, cut->size);
+    for (fed += 2 * count; fed < size; fed++)
+      cut->bytes[cut->size++] = in[fed];
   }
   if (end && cut->size > 0) {
     put_broken(out);

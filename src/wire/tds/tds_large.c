@@ -47,6 +47,8 @@ alo_tds_outcome alo_tds_large_begin(alo_tds_reader *reader, uint64_t total, bool
   }
   *large = (alo_tds_large){.total = total, .single = single, .open = stops_row(reader, total)};
   large->over = !large->open && is_over(reader, total);
+  reader->open = large->open;
+  large->decodes = alo_tds_current_characters(reader, &large->characters);
   reader->rented = large;
   reader->at.left = single ? total : 0;
   alo_tds_go(reader, single ? ALO_TDS_STATE_CHUNK : ALO_TDS_STATE_CHUNK_SIZE);
@@ -58,16 +60,20 @@ void alo_tds_large_drop(alo_tds_reader *reader) {
     void *surplus = alo_rental_give(&reader->rental, reader->rented);
     alo_heap_give(reader->heap, surplus, sizeof(alo_tds_large));
     reader->rented = NULL;
+    reader->open = false;
   }
 }
 
 /* ---- its content ---- */
 
 /* Returns the bytes written to `out`. */
-static size_t take(alo_tds_large *large, const alo_tds_characters *characters, const uint8_t *in,
-                   size_t size, bool end, uint8_t *out) {
-  if (characters) {
-    return alo_tds_characters_decode(characters, &large->cut, in, size, end, (char *)out,
+static inline size_t take(alo_tds_large *large, const uint8_t *in, size_t size, bool end,
+                          uint8_t *out) {
+  if (large->decodes && large->characters.charset == ALO_TDS_CHARSET_UTF16) {
+    return alo_utf16_to_utf8(&large->cut.units, in, size, end, (char *)out, &large->broken);
+  }
+  if (large->decodes) {
+    return alo_tds_characters_decode(&large->characters, &large->cut, in, size, end, (char *)out,
                                      &large->broken);
   }
   if (size) {
@@ -76,23 +82,29 @@ static size_t take(alo_tds_large *large, const alo_tds_characters *characters, c
   return size;
 }
 
+static inline size_t room_of(const alo_tds_large *large, size_t size) {
+  if (!large->decodes) {
+    return size;
+  }
+  return large->characters.charset == ALO_TDS_CHARSET_UTF16
+             ? ALO_UTF8_ROOM(size)
+             : alo_tds_characters_room(large->characters.charset, size);
+}
+
 /* Adds bytes of the value; false: no memory. `end`: they are the last. */
 static bool add(alo_tds_reader *reader, const uint8_t *in, size_t size, bool end) {
   alo_tds_large *large = reader->rented;
-  alo_tds_characters own;
-  const alo_tds_characters *characters = alo_tds_current_characters(reader, &own) ? &own : NULL;
   do {
     size_t part = size < STRIDE ? size : STRIDE;
-    size_t room = characters ? alo_tds_characters_room(own.charset, part) : part;
     if (large->over) {
       return true;
     }
-    large->data = alo_tds_memory_grow(&reader->large, large->data, large->size, room);
+    large->data =
+        alo_tds_memory_grow(&reader->large, large->data, large->size, room_of(large, part));
     if (!large->data) {
       return false;
     }
-    large->size +=
-        take(large, characters, in, part, end && part == size, large->data + large->size);
+    large->size += take(large, in, part, end && part == size, large->data + large->size);
     if (!fits(reader, large->size)) {
       give_up(large);
     }
@@ -112,11 +124,11 @@ static void strip_mark(alo_tds_cell *cell) {
 
 /* Goes on with the row when its next event is asked for. */
 static alo_tds_outcome pieces_complete(alo_tds_reader *reader) {
-  bool passed = reader->rented->passed;
+  bool shown = reader->open;
   *alo_tds_current_cell(reader) = (alo_tds_cell){.pieced = true, .kept = true};
   alo_tds_large_drop(reader);
   alo_tds_outcome outcome = alo_tds_cell_end(reader);
-  return passed ? outcome : (alo_tds_outcome)ALO_TDS_VALUE_END;
+  return shown ? (alo_tds_outcome)ALO_TDS_VALUE_END : outcome;
 }
 
 static alo_tds_outcome complete(alo_tds_reader *reader) {
@@ -125,7 +137,6 @@ static alo_tds_outcome complete(alo_tds_reader *reader) {
   if (large->open) {
     return pieces_complete(reader);
   }
-  alo_tds_characters characters;
   bool unseen = alo_tds_flag(&reader->at, ALO_TDS_FLAG_UNSEEN);
   if (!unseen && !add(reader, empty, 0, true)) {
     return alo_tds_fail_memory(reader);
@@ -136,7 +147,7 @@ static alo_tds_outcome complete(alo_tds_reader *reader) {
     reader->large_bytes += large->size;
     cell->data = large->data;
     cell->size = large->size;
-    cell->decoded = alo_tds_current_characters(reader, &characters);
+    cell->decoded = large->decodes;
     cell->broken = large->broken > 0;
     if (alo_tds_current_info(reader)->type.token == ALO_TDS_XML) {
       strip_mark(cell);
@@ -159,37 +170,34 @@ static alo_tds_outcome show(alo_tds_reader *reader, const uint8_t *at, size_t si
 }
 
 /* Decodes into memory that the last piece had. */
-static alo_tds_outcome show_decoded(alo_tds_reader *reader, const alo_tds_characters *characters,
-                                    const uint8_t *in, size_t size, bool end) {
+static alo_tds_outcome show_decoded(alo_tds_reader *reader, const uint8_t *in, size_t size,
+                                    bool end) {
   alo_tds_large *large = reader->rented;
   alo_tds_memory_reset(&reader->large);
-  uint8_t *out =
-      alo_tds_memory_take(&reader->large, alo_tds_characters_room(characters->charset, size));
+  uint8_t *out = alo_tds_memory_take(&reader->large, room_of(large, size));
   if (!out) {
     return alo_tds_fail_memory(reader);
   }
-  reader->piece_broken = 0;
-  size_t made = alo_tds_characters_decode(characters, &large->cut, in, size, end, (char *)out,
-                                          &reader->piece_broken);
+  large->broken = 0;
+  size_t made = take(large, in, size, end, out);
+  reader->piece_broken = large->broken;
   return show(reader, out, made);
 }
 
 /* Of `size` bytes that are there; at most a piece of them is taken. */
 static alo_tds_outcome next_piece(alo_tds_reader *reader, size_t *size) {
-  alo_tds_characters characters;
-  bool decoded = alo_tds_current_characters(reader, &characters);
+  bool decoded = reader->rented->decodes;
   size_t most = decoded ? (size_t)STRIDE : (size_t)ALO_TDS_PIECE_MAX;
   *size = *size < most ? *size : most;
-  return decoded ? show_decoded(reader, &characters, reader->next, *size, false)
+  return decoded ? show_decoded(reader, reader->next, *size, false)
                  : show(reader, reader->next, *size);
 }
 
 /* The value is over, but for a character that was cut off at its end. */
 alo_tds_outcome alo_tds_read_piece_end(alo_tds_reader *reader) {
-  alo_tds_characters characters;
   alo_tds_outcome outcome = ALO_TDS_AGAIN;
-  if (!reader->rented->passed && alo_tds_current_characters(reader, &characters)) {
-    outcome = show_decoded(reader, &characters, empty, 0, true);
+  if (reader->open && reader->rented->decodes) {
+    outcome = show_decoded(reader, empty, 0, true);
   }
   return outcome == ALO_TDS_AGAIN ? complete(reader) : outcome;
 }
@@ -248,7 +256,7 @@ static void take_chunk(alo_tds_reader *reader, size_t size) {
 
 static alo_tds_outcome read_chunk_in_pieces(alo_tds_reader *reader, size_t size) {
   alo_tds_outcome outcome = ALO_TDS_AGAIN;
-  if (size && !reader->rented->passed) {
+  if (size && reader->open) {
     outcome = next_piece(reader, &size);
   }
   take_chunk(reader, size);

@@ -102,7 +102,8 @@ static uint8_t *resize_block(alo_tds_memory *memory, size_t room) {
   return alo_tds_block_data(block);
 }
 
-uint8_t *alo_tds_memory_grow(alo_tds_memory *memory, uint8_t *value, size_t size, size_t more) {
+uint8_t *alo_tds_memory_grow_block(alo_tds_memory *memory, uint8_t *value, size_t size,
+                                   size_t more) {
   alo_tds_block *block = memory->blocks;
   if (more > SIZE_MAX / 4 || size > SIZE_MAX / 4) {
     return NULL;

@@ -51,7 +51,16 @@ static inline void alo_tds_memory_return(alo_tds_memory *memory, size_t size) {
 
 /* One value whose size is not known yet, at the end of the memory: `size` bytes at `value` (NULL
  * at first) get room for `more`. It may move until alo_tds_memory_keep. NULL: no memory. */
-uint8_t *alo_tds_memory_grow(alo_tds_memory *memory, uint8_t *value, size_t size, size_t more);
+uint8_t *alo_tds_memory_grow_block(alo_tds_memory *memory, uint8_t *value, size_t size,
+                                   size_t more);
+static inline uint8_t *alo_tds_memory_grow(alo_tds_memory *memory, uint8_t *value, size_t size,
+                                           size_t more) {
+  alo_tds_block *block = memory->blocks;
+  size_t left = block ? block->room - block->used : 0;
+  return size <= left && more <= left - size && left
+             ? alo_tds_block_data(block) + block->used
+             : alo_tds_memory_grow_block(memory, value, size, more);
+}
 void alo_tds_memory_keep(alo_tds_memory *memory, size_t size);
 
 #endif

@@ -67,6 +67,10 @@ static inline alo_tds_frame alo_tds_frames_peek(alo_tds_frames *frames, aloft_by
   payload->size = input->size < frames->left ? input->size : frames->left;
   return ALO_TDS_FRAME_PAYLOAD;
 }
+/* The payload of the message's last packet has been taken: a peek says END, whatever has come. */
+static inline bool alo_tds_frames_at_end(const alo_tds_frames *frames) {
+  return !frames->left && (frames->status & ALO_TDS_STATUS_EOM);
+}
 static inline void alo_tds_frames_take(alo_tds_frames *frames, aloft_bytes *input, size_t size) {
   frames->left -= (uint32_t)size;
   frames->offset += size;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "apart.h"
+
 enum { COLUMNS_MAX = 4096, MESSAGE_MAX = 64 * 1024 };
 
 static const size_t VALUE_MAX = (size_t)64 * 1024 * 1024;
@@ -171,11 +173,13 @@ static inline void leave_slice(alo_tds_reader *reader, aloft_bytes *input) {
   reader->begin = reader->next;
 }
 
-static alo_tds_event stop(alo_tds_reader *reader) {
+static inline alo_tds_event stop(alo_tds_reader *reader) {
   if (alo_tds_flag(&reader->at, ALO_TDS_HAS_PENDING)) {
     reader->counters.stops++;
   }
-  return alo_tds_row_keep(reader) ? ALO_TDS_NEED : (alo_tds_event)alo_tds_fail_memory(reader);
+  bool keeps = reader->at.kept < reader->at.column; /* else there is nothing of a row to keep */
+  return !keeps || alo_tds_row_keep(reader) ? ALO_TDS_NEED
+                                            : (alo_tds_event)alo_tds_fail_memory(reader);
 }
 
 static void begin_message(alo_tds_reader *reader) {
@@ -220,10 +224,17 @@ static inline alo_tds_outcome read_slice(alo_tds_reader *reader, aloft_bytes pay
   return run(reader);
 }
 
+static inline bool is_used_up(const alo_tds_reader *reader, const aloft_bytes *input) {
+  return !input->size && !alo_tds_frames_at_end(&reader->frames);
+}
+
 /* Reads on to the next event. */
-static inline alo_tds_event pump(alo_tds_reader *reader, aloft_bytes *input) {
+ALO_APART static alo_tds_event pump(alo_tds_reader *reader, aloft_bytes *input) {
   aloft_bytes payload;
   while (!reader->broken) {
+    if (is_used_up(reader, input)) {
+      return stop(reader);
+    }
     switch (alo_tds_frames_peek(&reader->frames, input, &payload)) {
     case ALO_TDS_FRAME_NEED:
       return stop(reader);
@@ -247,10 +258,6 @@ void alo_tds_reader_pieces(alo_tds_reader *reader, bool pieces) {
   reader->pieces = pieces;
 }
 
-static inline bool is_open(const alo_tds_reader *reader) {
-  return reader->rented && reader->rented->open && !reader->rented->passed;
-}
-
 /* Most of what is ever read: one more row, behind whatever was reported last, that lies whole in
  * the packet and the input. False: it does not, and what of it does has been read; or it is none. A
  * packet's and a message's first bytes never get here: of them nothing is left before their header
@@ -270,25 +277,25 @@ static inline bool next_row(alo_tds_reader *reader, aloft_bytes *input) {
   return whole;
 }
 
+ALO_APART static alo_tds_event next_from_token(alo_tds_reader *reader, aloft_bytes *input) {
+  forget_last(reader);
+  return next_row(reader, input) ? ALO_TDS_ROW_READY : pump(reader, input);
+}
+
 alo_tds_event alo_tds_reader_next(alo_tds_reader *reader, aloft_bytes *input) {
   if (reader->at.state == ALO_TDS_STATE_TOKEN) {
-    forget_last(reader);
-    if (next_row(reader, input)) {
-      return ALO_TDS_ROW_READY;
-    }
+    return next_from_token(reader, input);
   }
-  if (is_open(reader)) {
-    reader->rented->passed = true;
-  }
+  reader->open = false; /* what is left of a value in pieces is passed over */
   return pump(reader, input);
 }
 
 alo_tds_event alo_tds_reader_read(alo_tds_reader *reader, aloft_bytes *input, aloft_bytes *piece) {
   *piece = (aloft_bytes){NULL, 0};
-  if (!is_open(reader)) {
+  if (reader->broken || !reader->open) {
     return reader->broken ? ALO_TDS_BROKEN : ALO_TDS_VALUE_END;
   }
-  alo_tds_event event = pump(reader, input);
+  alo_tds_event event = is_used_up(reader, input) ? stop(reader) : pump(reader, input);
   if (event == ALO_TDS_PIECE) {
     *piece = reader->piece;
   }
@@ -302,7 +309,7 @@ size_t alo_tds_reader_open_column(const alo_tds_reader *reader) {
 }
 
 uint64_t alo_tds_reader_open_size(const alo_tds_reader *reader) {
-  uint64_t total = is_open(reader) ? reader->rented->total : ALO_TDS_TOTAL_UNKNOWN;
+  uint64_t total = reader->open ? reader->rented->total : ALO_TDS_TOTAL_UNKNOWN;
   return total == ALO_TDS_TOTAL_UNKNOWN ? UINT64_MAX : total;
 }
 

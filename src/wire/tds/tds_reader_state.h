@@ -154,9 +154,10 @@ typedef struct alo_tds_large {
   size_t size;       /* decoded */
   bool single;       /* text, ntext, image: one piece without an end mark */
   bool over;
-  bool open;     /* it stops its row, and is read in pieces */
-  bool passed;   /* or what is left of it is passed over */
-  bool begun;    /* a piece of it has been shown */
+  bool open;    /* it stops its row */
+  bool begun;   /* a piece of it has been shown */
+  bool decodes; /* with `characters`, else it stays as it comes */
+  alo_tds_characters characters;
   size_t broken; /* characters that were not well-formed */
   alo_tds_cut cut;
 } alo_tds_large;
@@ -205,6 +206,7 @@ struct alo_tds_reader {
   alo_tds_large *rented; /* NULL unless a large value is being read */
   alo_rental rental;
   bool pieces; /* large values stop their row */
+  bool open;   /* at one that has, and is read in pieces unless the row goes on */
   aloft_bytes piece;
   size_t piece_broken;
   uint8_t *text; /* the name being decoded */
