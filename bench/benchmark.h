@@ -29,6 +29,7 @@ typedef struct alo_benchmark {
 extern const alo_benchmark alo_bench_inflight;
 extern const alo_benchmark alo_bench_request;
 extern const alo_benchmark alo_bench_fortunes;
+extern const alo_benchmark alo_bench_large;
 
 /* The options that every benchmark has. */
 typedef struct alo_bench_settings {

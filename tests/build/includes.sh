@@ -47,7 +47,7 @@ forbid 'the command uses the public interface, the mains of lite and gateway, an
   'src/cli/' '^"' "$(own_headers src/cli)|^\"(lite|gateway|duration)[.]h\"$"
 forbid 'benchmarks use the public interface, their own parts, what commands have, and the wire' \
   'bench/' '^"' \
-  "$(own_headers bench)|^\"((exit_status|interrupt|nearest|option|report)|(heap|tds_re(ader|quest|sponse)|utf16|nats_client|tds_connection|tls))[.]h\"$"
+  "$(own_headers bench src/wire/tds)|^\"((exit_status|interrupt|nearest|option|report)|(apart|heap|utf16|nats_client|tds_connection|tls))[.]h\"$"
 forbid 'examples use the public interface' 'examples/' '^"'
 
 if grep -rn --include='*.c' own_flags src; then
