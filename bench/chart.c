@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "svg.h"
 #include "table.h"
 
 bool alo_chart_add(alo_chart *chart, alo_chart_bar bar) {
@@ -94,23 +95,6 @@ enum {
   SVG_BAR = 14
 };
 
-static void put_text(const char *text, FILE *file) {
-  for (; *text != '\0'; text++) {
-    if (*text == '<')
-      fputs("&lt;", file);
-    else if (*text == '&')
-      fputs("&amp;", file);
-    else
-      fputc(*text, file);
-  }
-}
-
-static void svg_text(int x, int y, const char *kind, const char *text, FILE *file) {
-  fprintf(file, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, kind);
-  put_text(text, file);
-  fputs("</text>\n", file);
-}
-
 static void svg_rectangle(double x, int y, double width, size_t part, FILE *file) {
   if (width > 0)
     fprintf(file, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" class=\"part%zu\"/>\n", x,
@@ -121,13 +105,13 @@ static void svg_bar(const alo_chart *chart, size_t at, int y, FILE *file) {
   double ends[ALO_CHART_PARTS], from = 0;
   char words[ALO_NUMBER_WORDS_MAX];
   ends_of(chart, at, SVG_BARS, ends);
-  svg_text(SVG_LEFT - 8, y + SVG_BAR - 3, "name", chart->bars[at].name, file);
+  alo_svg_text(SVG_LEFT - 8, y + SVG_BAR - 3, "name", chart->bars[at].name, file);
   for (size_t i = 0; i < ALO_CHART_PARTS; i++) {
     svg_rectangle(SVG_LEFT + from, y, ends[i] - from, i, file);
     from = ends[i];
   }
   sum_words(words, whole(&chart->bars[at]));
-  svg_text(SVG_LEFT + (int)from + 6, y + SVG_BAR - 3, "figure", words, file);
+  alo_svg_text(SVG_LEFT + (int)from + 6, y + SVG_BAR - 3, "figure", words, file);
 }
 
 static int svg_height(const alo_chart *chart) {
@@ -138,20 +122,15 @@ static int svg_height(const alo_chart *chart) {
 }
 
 static void svg_head(const alo_chart *chart, FILE *file) {
-  fprintf(file,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-          "height=\"%d\">\n<title>",
-          (int)SVG_WIDTH, svg_height(chart), (int)SVG_WIDTH, svg_height(chart));
-  put_text(chart->title, file);
-  fputs("</title>\n<style>text{font:12px sans-serif;fill:#222}.title{font-size:15px}"
-        ".group{font-weight:bold}.name{text-anchor:end}.part0{fill:#9db8d2}.part1{fill:#c2571a}"
-        "@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>\n",
-        file);
-  svg_text(SVG_LEFT, 24, "title", chart->title, file);
+  alo_svg_begin(SVG_WIDTH, svg_height(chart), chart->title,
+                ".group{font-weight:bold}.name{text-anchor:end}"
+                ".part0{fill:#9db8d2}.part1{fill:#c2571a}",
+                file);
+  alo_svg_text(SVG_LEFT, 24, "title", chart->title, file);
   for (size_t i = 0; i < ALO_CHART_PARTS; i++) {
     int x = SVG_LEFT + (int)i * 280;
     svg_rectangle(x, 36, SVG_BAR, i, file);
-    svg_text(x + SVG_BAR + 6, 47, "figure", chart->part_names[i], file);
+    alo_svg_text(x + SVG_BAR + 6, 47, "figure", chart->part_names[i], file);
   }
 }
 
@@ -161,10 +140,10 @@ void alo_chart_svg(const alo_chart *chart, FILE *file) {
   for (size_t i = 0; i < chart->count; i++) {
     if (begins_group(chart, i)) {
       y += SVG_GROUP;
-      svg_text(SVG_LEFT, y - 8, "group", chart->bars[i].group, file);
+      alo_svg_text(SVG_LEFT, y - 8, "group", chart->bars[i].group, file);
     }
     svg_bar(chart, i, y, file);
     y += SVG_LINE;
   }
-  fputs("</svg>\n", file);
+  alo_svg_end(file);
 }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <aloft/json.h>
-
+#include "client_report.h"
 #include "fortunes.h"
 
 enum { WORDS_MAX = 16, OUTPUT_MAX = 16384, NUMBER_MAX = 24, MILLISECOND_NS = 1000000 };
@@ -29,63 +28,6 @@ static number number_of(uint64_t value) {
 static bool wrong_figures(const char *who, alo_reason *why) {
   snprintf(why->text, sizeof why->text, "%s: its figures are not as expected", who);
   return false;
-}
-
-/* ---- what a client says of itself ---- */
-
-typedef struct figures {
-  double queries, seconds, cpu_us, threads;
-  alo_fortunes_encrypted encrypted;
-  size_t count;
-  double samples[ALO_SAMPLES_MAX];
-} figures;
-
-static bool read_number(aloft_json *json, double *to) {
-  return aloft_json_next(json) == ALOFT_JSON_NUMBER && aloft_json_double(json, to) == ALOFT_OK;
-}
-
-static bool read_samples(aloft_json *json, figures *to) {
-  if (aloft_json_next(json) != ALOFT_JSON_ARRAY)
-    return false;
-  while (aloft_json_next(json) == ALOFT_JSON_NUMBER) {
-    if (to->count == ALO_SAMPLES_MAX ||
-        aloft_json_double(json, &to->samples[to->count++]) != ALOFT_OK)
-      return false;
-  }
-  return json->kind == ALOFT_JSON_CLOSE;
-}
-
-static bool read_member(aloft_json *json, figures *to) {
-  const struct {
-    const char *name;
-    double *number;
-  } numbers[] = {
-      {"n", &to->queries},
-      {"sec", &to->seconds},
-      {"cpu_us", &to->cpu_us},
-      {"threads", &to->threads},
-      {"own_heap_calls", &to->encrypted.own_heap_calls},
-      {"records", &to->encrypted.records},
-      {"copied", &to->encrypted.copied},
-  };
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-    if (aloft_json_is(json, aloft_text_of(numbers[i].name)))
-      return read_number(json, numbers[i].number);
-  }
-  return aloft_json_is(json, ALOFT_TEXT("samples")) && read_samples(json, to);
-}
-
-static bool read_figures(const char *output, figures *to) {
-  aloft_json json;
-  *to = (figures){.encrypted = {NAN, NAN, NAN, NAN}};
-  aloft_json_init(&json, (aloft_text){output, strcspn(output, "\n")});
-  if (aloft_json_next(&json) != ALOFT_JSON_OBJECT)
-    return false;
-  while (aloft_json_next(&json) == ALOFT_JSON_NAME) {
-    if (!read_member(&json, to))
-      return false;
-  }
-  return json.kind == ALOFT_JSON_CLOSE && to->seconds > 0;
 }
 
 /* ---- throughput ---- */
@@ -110,10 +52,10 @@ bool alo_fortunes_measure(const alo_fortunes_world *world, int variation,
   const char *const argv[] = {world->client, "sample",     alo_fortunes_variations[variation],
                               tasks.text,    warm_up.text, sample.text,
                               samples.text,  NULL};
-  figures of;
+  alo_client_report of;
   if (!alo_program_output(argv, output, sizeof output, why))
     return false;
-  if (!read_figures(output, &of) || of.count == 0)
+  if (!alo_client_report_read(output, &of) || of.count == 0)
     return wrong_figures(alo_fortunes_variations[variation], why);
   *to = (alo_fortunes_throughput){.per_second = of.queries / of.seconds,
                                   .deviation = alo_trimmed_deviation(of.samples, of.count),
@@ -150,8 +92,8 @@ static bool read_floor(const char *output, alo_fortunes_contestant *to) {
 }
 
 static bool read_round(const char *output, alo_fortunes_contestant *to) {
-  figures of;
-  if (!read_figures(output, &of) || of.queries <= 0)
+  alo_client_report of;
+  if (!alo_client_report_read(output, &of) || of.queries <= 0)
     return false;
   to->rate[to->rounds] = of.queries / of.seconds;
   to->cpu_us[to->rounds] = of.cpu_us;
@@ -274,13 +216,16 @@ bool alo_fortunes_count_encrypted(const alo_fortunes_world *world, int variation
                                   alo_fortunes_encrypted *to, alo_reason *why) {
   static char output[OUTPUT_MAX];
   counted_run run = {.count = 0};
-  figures of;
+  alo_client_report of;
   add_client(&run, world, variation, tasks, counted_queries(tasks));
   if (!alo_program_output(run.words, output, sizeof output, why))
     return false;
-  if (!read_figures(output, &of) || isnan(of.encrypted.records))
+  if (!alo_client_report_read(output, &of) || isnan(of.records))
     return wrong_figures(alo_fortunes_variations[variation], why);
-  *to = of.encrypted;
+  *to = (alo_fortunes_encrypted){.heap_calls = NAN,
+                                 .own_heap_calls = of.own_heap_calls,
+                                 .records = of.records,
+                                 .copied = of.copied};
   return world->heap[0] == '\0' ||
          alo_fortunes_heap_calls(world, variation, tasks, &to->heap_calls, why);
 }

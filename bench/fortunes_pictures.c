@@ -1,6 +1,5 @@
 #include "fortunes_pictures.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "chart.h"
 #include "fortunes_costs.h"
 #include "report.h"
+#include "svg.h"
 
 enum { ROUNDS = 50, NOTE_MAX = 1536, GROUP_MAX = 64 };
 
@@ -94,18 +94,8 @@ static void add_group(alo_chart *chart, const pictures *self, alo_design_answer 
   }
 }
 
-static bool write_svg(const alo_chart *chart, const char *path) {
-  FILE *file = fopen(path, "w");
-  if (!file) {
-    alo_report("cannot write %s: %s", path, strerror(errno));
-    return false;
-  }
+static void draw_chart(const void *chart, FILE *file) {
   alo_chart_svg(chart, file);
-  bool good = !ferror(file);
-  good = fclose(file) == 0 && good;
-  if (!good)
-    alo_report("cannot write %s: %s", path, strerror(errno));
-  return good;
 }
 
 static bool draw(const pictures *self, const char *svg) {
@@ -121,7 +111,7 @@ static bool draw(const pictures *self, const char *svg) {
     putchar('\n');
     alo_chart_print(&chart, stdout);
   }
-  return !svg || write_svg(&chart, svg);
+  return !svg || alo_svg_write(svg, draw_chart, &chart);
 }
 
 /* ---- all of it ---- */

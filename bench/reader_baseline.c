@@ -8,7 +8,7 @@ enum {
   END_OF_MESSAGE = 1,
   COLUMNS_MAX = 4,
   NAME_MAX = 255,
-  VALUE_MAX = 1 << 24,
+  VALUE_MAX = 1 << 26,
   PACKETS_FIRST = 4 /* room of an array that grows from nothing */
 };
 

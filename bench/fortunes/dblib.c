@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include <sybdb.h>
 
 #include "client_figures.h"
+#include "dblib_connect.h"
 #include "figures.h"
 #include "fortunes.h"
 
@@ -25,58 +23,13 @@ typedef struct worker {
 
 static pthread_barrier_t warm, begin; /* all have connected; the moment has been taken */
 
-_Noreturn static void fail(const char *what) {
-  fprintf(stderr, "aloft-bench-dblib: %s\n", what);
-  _Exit(1); /* from several threads at the same time */
-}
-
-static int on_error(DBPROCESS *process, int severity, int number, int os_number, char *text,
-                    char *os_text) {
-  (void)process;
-  (void)severity;
-  (void)os_number;
-  (void)os_text;
-  fprintf(stderr, "aloft-bench-dblib: %d: %s\n", number, text);
-  return INT_CANCEL;
-}
-
-static int on_message(DBPROCESS *process, DBINT number, int state, int severity, char *text,
-                      char *server, char *procedure, int line) {
-  (void)process;
-  (void)state;
-  (void)server;
-  (void)procedure;
-  (void)line;
-  if (severity > 10)
-    fprintf(stderr, "aloft-bench-dblib: %d: %s\n", (int)number, text);
-  return 0;
-}
-
-static DBPROCESS *connect_to(const char *server) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&one_at_a_time);
-  LOGINREC *login = dblogin();
-  if (login == NULL)
-    fail("no memory");
-  DBSETLUSER(login, "bench");
-  DBSETLPWD(login, "bench");
-  DBSETLCHARSET(login, "UTF-8");
-  DBSETLVERSION(login, DBVERSION_74);
-  DBPROCESS *process = dbopen(login, server);
-  dbloginfree(login);
-  if (process == NULL)
-    fail("cannot connect");
-  pthread_mutex_unlock(&one_at_a_time);
-  return process;
-}
-
 static void read_rows(DBPROCESS *process, alo_fortune_list *list) {
   while (dbnextrow(process) == REG_ROW) {
     DBINT id;
     memcpy(&id, dbdata(process, 1), sizeof id);
     const aloft_text message = {(const char *)dbdata(process, 2), (size_t)dbdatlen(process, 2)};
     if (!alo_fortunes_keep(list, id, message))
-      fail("more than 12 rows, or no memory");
+      alo_dblib_fail("more than 12 rows, or no memory");
   }
 }
 
@@ -84,18 +37,18 @@ static void execute(DBPROCESS *process) {
   alo_fortune rows[ALO_FORTUNES];
   alo_fortune_list list = {.rows = rows, .room = ALO_FORTUNES};
   if (dbcmd(process, alo_fortunes_query) != SUCCEED || dbsqlexec(process) != SUCCEED)
-    fail("a query failed");
+    alo_dblib_fail("a query failed");
   while (dbresults(process) == SUCCEED)
     read_rows(process, &list);
   const char *wrong = alo_fortunes_wrong(&list);
   if (wrong != NULL)
-    fail(wrong);
+    alo_dblib_fail(wrong);
   alo_fortunes_drop(&list);
 }
 
 static void *run_worker(void *argument) {
   const worker *self = argument;
-  DBPROCESS *process = connect_to(self->server);
+  DBPROCESS *process = alo_dblib_connect(self->server);
   for (int i = 0; i < WARM_UP; i++)
     execute(process);
   pthread_barrier_wait(&warm);
@@ -106,12 +59,6 @@ static void *run_worker(void *argument) {
   return NULL;
 }
 
-static uint64_t cpu_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void measure(const char *server, unsigned connections, uint64_t queries) {
   static worker workers[CONNECTIONS_MAX];
   pthread_barrier_init(&warm, NULL, connections + 1);
@@ -120,15 +67,15 @@ static void measure(const char *server, unsigned connections, uint64_t queries) 
     workers[i].server = server;
     workers[i].count = queries / connections + (i < queries % connections);
     if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) != 0)
-      fail("cannot start a thread");
+      alo_dblib_fail("cannot start a thread");
   }
   pthread_barrier_wait(&warm);
   int threads = alo_client_threads() - 1;
-  uint64_t began_ns = alo_client_clock(), began_cpu_ns = cpu_ns();
+  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_dblib_cpu();
   pthread_barrier_wait(&begin);
   for (unsigned i = 0; i < connections; i++)
     pthread_join(workers[i].thread, NULL);
-  alo_fortunes_figures_print(queries, alo_client_clock() - began_ns, cpu_ns() - began_cpu_ns,
+  alo_fortunes_figures_print(queries, alo_client_clock() - began_ns, alo_dblib_cpu() - began_cpu_ns,
                              threads, NULL, 0, "");
 }
 
@@ -139,12 +86,7 @@ int main(int argc, char **argv) {
   }
   unsigned connections = (unsigned)alo_client_number(argv[2], "CONNECTIONS", CONNECTIONS_MAX);
   uint64_t queries = alo_client_number(argv[3], "QUERIES", UINT32_MAX);
-  /* Nobody's configuration file is to change what is measured. */
-  if (setenv("FREETDSCONF", "/dev/null", 1) != 0 || dbinit() != SUCCEED)
-    fail("db-lib cannot begin");
-  dberrhandle(on_error);
-  dbmsghandle(on_message);
-  dbsetmaxprocs(CONNECTIONS_MAX + 1);
+  alo_dblib_begin(CONNECTIONS_MAX + 1);
   measure(argv[1], connections, queries);
   dbexit();
   return 0;

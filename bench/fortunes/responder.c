@@ -11,8 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fortunes.h"
-#include "fortunes_stream.h"
 #include "heap.h"
 #include "tds_request.h"
 #include "tds_response.h"
@@ -39,7 +37,8 @@ typedef struct canned {
 typedef struct responder {
   int listener, poll;
   connection *connections[SOCKETS_MAX]; /* by socket */
-  canned prelogin, login, rows;
+  canned prelogin, login;
+  aloft_bytes answer; /* to everything else */
 } responder;
 
 /* ---- what it says ---- */
@@ -80,31 +79,24 @@ static bool make_login(canned *to) {
   alo_buffer buffer;
   alo_tds_writer writer;
   begin(&buffer, &writer);
-  alo_tds_put_env_text(&writer, 1, ALOFT_TEXT("fortunes"), ALOFT_TEXT("master"));
+  alo_tds_put_env_text(&writer, 1, ALOFT_TEXT("bench"), ALOFT_TEXT("master"));
   alo_tds_put_loginack(&writer, &loginack);
   alo_tds_put_env_text(&writer, 4, ALOFT_TEXT("4096"), ALOFT_TEXT("4096"));
   alo_tds_put_done(&writer, &done);
   return take(to, &writer);
 }
 
-/* Its DONE is the last 13 bytes; before that the last row's last character. */
-static bool make_rows(canned *to, int wrong) {
-  enum { DONE_SIZE = 13 };
-  to->size = alo_fortunes_answer(to->bytes);
-  if (wrong && to->size > 0)
-    to->bytes[to->size - DONE_SIZE - 2] ^= 1;
-  return to->size > 0;
-}
-
 /* ---- connections ---- */
 
 static bool answer(const responder *self, connection *from, uint8_t type) {
-  const canned *with = type == ALO_TDS_PRELOGIN ? &self->prelogin
-                       : type == ALO_TDS_LOGIN7 ? &self->login
-                                                : &self->rows;
+  const aloft_bytes with =
+      type == ALO_TDS_PRELOGIN ? (aloft_bytes){self->prelogin.bytes, self->prelogin.size}
+      : type == ALO_TDS_LOGIN7 ? (aloft_bytes){self->login.bytes, self->login.size}
+                               : self->answer;
   size_t at = 0;
-  while (at < with->size) {
-    ssize_t sent = send(from->socket, with->bytes + at, with->size - at, MSG_NOSIGNAL);
+  while (at < with.size) {
+    ssize_t sent =
+        send(from->socket, (const uint8_t *)with.data + at, with.size - at, MSG_NOSIGNAL);
     if (sent < 0 && errno != EINTR)
       return false;
     at += sent > 0 ? (size_t)sent : 0;
@@ -198,10 +190,10 @@ static void serve_all(responder *self) {
   }
 }
 
-int alo_fortunes_responder_run(int wrong) {
+int alo_responder_run(aloft_bytes answer) {
   static responder self;
-  if (!make_prelogin(&self.prelogin) || !make_login(&self.login) || !make_rows(&self.rows, wrong) ||
-      !listen_somewhere(&self)) {
+  self.answer = answer;
+  if (!make_prelogin(&self.prelogin) || !make_login(&self.login) || !listen_somewhere(&self)) {
     fprintf(stderr, "the responder cannot begin: %s\n", strerror(errno));
     return 1;
   }

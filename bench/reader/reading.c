@@ -4,6 +4,7 @@
 
 #include "apart.h"
 #include "heap.h"
+#include "reader_baseline.h"
 #include "report.h"
 #include "tds_reader.h"
 #include "utf16.h"
@@ -15,6 +16,7 @@ struct alo_reading {
   alo_tds_reader *reader;
   uint64_t seen;
   bool open; /* at a large value, which is read in pieces */
+  alo_baseline_reader *baseline;
   /* the bare loop */
   alo_tds_frames frames;
   uint8_t *kept;
@@ -79,6 +81,8 @@ void alo_reading_close(alo_reading *self) {
   forget(self);
   if (self->reader)
     alo_tds_reader_close(self->reader);
+  if (self->baseline)
+    alo_baseline_reader_close(self->baseline);
   alo_heap_give(&alo_heap_default, self, sizeof *self);
 }
 
@@ -213,7 +217,7 @@ static size_t join(uint8_t *value, size_t size) {
   return joined;
 }
 
-static bool convert(alo_reading *self, bool text) {
+ALO_APART static bool convert_kept(alo_reading *self, bool text) {
   size_t before = BEFORE + (text ? (size_t)COLLATION : 0) + TOTAL;
   if (self->kept_size < before + AFTER)
     return false;
@@ -232,7 +236,7 @@ static bool convert(alo_reading *self, bool text) {
   return true;
 }
 
-static bool keep_part(alo_reading *self, aloft_bytes part, bool *over) {
+ALO_APART static bool keep_part(alo_reading *self, aloft_bytes part, bool *over) {
   aloft_bytes payload;
   for (;;) {
     switch (alo_tds_frames_next(&self->frames, &part, &payload)) {
@@ -251,7 +255,55 @@ static bool keep_part(alo_reading *self, aloft_bytes part, bool *over) {
   }
 }
 
-/* ---- both ---- */
+/* ---- by the replaced design ---- */
+
+static bool convert_baseline(alo_reading *self) {
+  aloft_bytes units = alo_baseline_reader_utf16(self->baseline, 0);
+  alo_utf16_cut cut = {{0}, 0};
+  size_t room = ALO_UTF8_ROOM(units.size);
+  char *out = alo_heap_take_raw(&self->heap, room);
+  if (!out)
+    return false;
+  self->seen += alo_utf16_to_utf8(&cut, units.data, units.size, true, out, NULL);
+  alo_heap_give(&self->heap, out, room);
+  return true;
+}
+
+static bool receive_packet(alo_reading *self, const alo_answer *answer, size_t *at,
+                           size_t packet_size) {
+  size_t left = answer->size - *at, size = packet_size < left ? packet_size : left;
+  uint8_t *buffer = size ? alo_baseline_reader_buffer(self->baseline) : NULL;
+  if (!buffer)
+    return false;
+  memcpy(buffer, answer->data + *at, size);
+  alo_baseline_reader_received(self->baseline, size);
+  *at += size;
+  return true;
+}
+
+static bool run_baseline(alo_reading *self, const alo_answer *answer, size_t packet_size) {
+  size_t at = 0;
+  if (!self->baseline)
+    self->baseline = alo_baseline_reader_open(packet_size);
+  for (;;) {
+    switch (self->baseline ? alo_baseline_reader_read(self->baseline) : ALO_BASELINE_BROKEN) {
+    case ALO_BASELINE_ROW:
+      if (!convert_baseline(self))
+        return false;
+      break;
+    case ALO_BASELINE_PENDING:
+      if (!receive_packet(self, answer, &at, packet_size))
+        return false;
+      break;
+    case ALO_BASELINE_END:
+      return true;
+    case ALO_BASELINE_BROKEN:
+      return false;
+    }
+  }
+}
+
+/* ---- all of them ---- */
 
 static bool run(alo_reading *self, const alo_answer *answer, bool text, size_t arrival) {
   bool over = false, later = self->way == ALO_READING_LATER;
@@ -262,7 +314,7 @@ static bool run(alo_reading *self, const alo_answer *answer, bool text, size_t a
       return false;
     at += size;
   }
-  bool good = over && (!later || convert(self, text));
+  bool good = over && (!later || convert_kept(self, text));
   if (later) {
     forget(self);
     self->frames = (alo_tds_frames){.offset = 0};
@@ -272,7 +324,8 @@ static bool run(alo_reading *self, const alo_answer *answer, bool text, size_t a
 
 uint64_t alo_reading_run(alo_reading *self, const alo_answer *answer, bool text, size_t arrival) {
   self->seen = 0;
-  if (run(self, answer, text, arrival))
+  if (self->way == ALO_READING_BASELINE ? run_baseline(self, answer, arrival)
+                                        : run(self, answer, text, arrival))
     return self->seen;
   alo_report("the answer was not read as it was made");
   return UINT64_MAX;

@@ -6,9 +6,10 @@
 #include "answers.h"
 
 typedef enum alo_reading_way {
-  ALO_READING_WHOLE,  /* values decoded as they arrive */
-  ALO_READING_PIECES, /* large values read piece by piece */
-  ALO_READING_LATER   /* the bare loop: kept, and converted afterwards */
+  ALO_READING_WHOLE,   /* values decoded as they arrive */
+  ALO_READING_PIECES,  /* large values read piece by piece */
+  ALO_READING_LATER,   /* the bare loop: kept, and converted afterwards */
+  ALO_READING_BASELINE /* the replaced design: text only, and packet by packet */
 } alo_reading_way;
 
 typedef struct alo_reading alo_reading;
