@@ -153,9 +153,9 @@ alo_exit alo_large_counted(const alo_bench_settings *settings) {
     if (!count_case(&now, &of))
       return ALO_EXIT_LOCAL;
   }
-  for (int at = 0; at < 2 * 2; at++) {
-    const alo_large_case of = {at % 2 == 0, (alo_reading_way)(at / 2), MIB_MOST, FLAT_PACKET,
-                               ALO_ARRIVAL_PACKETS};
+  for (int text = 0; text < 2; text++) {
+    const alo_large_case of = {text, text ? ALO_READING_WHOLE : ALO_READING_PIECES, MIB_MOST,
+                               FLAT_PACKET, ALO_ARRIVAL_PACKETS};
     if (!count_case(&now, &of))
       return ALO_EXIT_LOCAL;
   }
