@@ -9,7 +9,7 @@ export FUZZ_SECONDS JOBS
 help:
 	@echo 'make demo      rows over NATS, on this machine, with nothing to set up'
 	@echo 'make test      build with dev, release and the sanitizers, and run every test'
-	@echo 'make bench     build release and run the benchmarks'
+	@echo 'make bench     run all benchmarks, and make docs/benchmarks.md of what they say'
 	@echo 'make fuzz      run each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make format    format the C files'
 	@echo 'make lint      check format, layering and hygiene; clang-tidy; warnings of gcc and clang'
@@ -30,8 +30,7 @@ bench:
 	@build-aux/need.sh bench
 	@build-aux/build.sh release -DBUILD_TESTING=ON
 	@ctest --test-dir build/release -L '^bench$$' --output-on-failure --no-tests=error
-	@build/release/aloft bench inflight
-	@build/release/aloft bench inflight --check
+	@build-aux/bench.sh
 
 fuzz:
 	@build-aux/need.sh fuzz

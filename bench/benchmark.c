@@ -50,8 +50,8 @@ static alo_exit check(alo_bench_settings *settings) {
   if (settings->check + settings->counted + (settings->baseline != NULL) > 1)
     return alo_report_usage("--check, --counted and --baseline print different things: leave all "
                             "but one of them out");
-  if (settings->format_name && (settings->check || settings->counted || settings->baseline))
-    return alo_report_usage("--format is for tables: leave it out");
+  if (settings->format_name && (settings->check || settings->baseline))
+    return alo_report_usage("--format is for tables and --counted: leave it out");
   return ALO_EXIT_OK;
 }
 

@@ -123,10 +123,30 @@ alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline
   return ALO_EXIT_ANSWER;
 }
 
+/* As a baseline has them, or as a table's JSON. */
+static void print_as(const alo_counted *now, alo_format format) {
+  static const alo_column columns[] = {{"Name", ALO_COLUMN_TEXT}, {"Figure", ALO_COLUMN_COUNT}};
+  static alo_table table;
+  const alo_table *tables[] = {&table};
+  if (format == ALO_FORMAT_TABLE) {
+    alo_counted_print(now, stdout);
+    return;
+  }
+  table = (alo_table){.columns = columns, .column_count = 2};
+  for (size_t i = 0; i < now->count; i++) {
+    alo_cell *row = alo_table_add(&table);
+    if (!row)
+      continue;
+    row[0] = ALO_CELL_TEXT(now->figures[i].name);
+    row[1] = ALO_CELL_NUMBER(now->figures[i].figure);
+  }
+  alo_tables_print(tables, 1, format, stdout);
+}
+
 alo_exit alo_counted_finish(const alo_counted *now, const alo_bench_settings *settings) {
   alo_counted baseline = {0};
   if (!settings->baseline) {
-    alo_counted_print(now, stdout);
+    print_as(now, settings->format);
     return ALO_EXIT_OK;
   }
   if (!alo_counted_read(&baseline, settings->baseline))

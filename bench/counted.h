@@ -35,7 +35,7 @@ void alo_counted_print(const alo_counted *counted, FILE *file);
 alo_exit alo_counted_compare(const alo_counted *now, const alo_counted *baseline, const char *path);
 
 /* The end of a benchmark that has counted: compares with the baseline that --baseline names, or
- * prints. */
+ * prints; with --format markdown or json as a table. */
 alo_exit alo_counted_finish(const alo_counted *now, const alo_bench_settings *settings);
 
 #endif

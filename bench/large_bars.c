@@ -138,7 +138,7 @@ static bool count_case(alo_counted *now, const alo_large_case *of) {
   alo_heap_cost heap = {0};
   alo_large_case_name(of, name);
   if (alo_large_instructions(of, &instructions, &why) && alo_large_heap(of, &heap, &why))
-    return alo_counted_add(now, name, "instructions_per_mib", instructions / of->mib) &&
+    return alo_counted_add(now, name, "instructions", instructions) &&
            alo_counted_add(now, name, "heap_calls", heap.calls);
   alo_report("%s: %s", name, why.text);
   return false;

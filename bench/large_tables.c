@@ -32,21 +32,25 @@ typedef struct tables {
 /* ---- in memory ---- */
 
 static const alo_column columns[] = {
-    {"Method", ALO_COLUMN_TEXT},      {"Arrives", ALO_COLUMN_TEXT},     {"MiB", ALO_COLUMN_COUNT},
-    {"Packet", ALO_COLUMN_COUNT},     {"Mean", ALO_COLUMN_TIME},        {"Error", ALO_COLUMN_TIME},
-    {"Ratio", ALO_COLUMN_RATIO},      {"Instr/byte", ALO_COLUMN_RATIO}, {"Peak", ALO_COLUMN_BYTES},
-    {"Heap calls", ALO_COLUMN_COUNT},
+    {"Method", ALO_COLUMN_TEXT}, {"Type", ALO_COLUMN_TEXT},        {"Arrives", ALO_COLUMN_TEXT},
+    {"MiB", ALO_COLUMN_COUNT},   {"Packet", ALO_COLUMN_COUNT},     {"Mean", ALO_COLUMN_TIME},
+    {"Error", ALO_COLUMN_TIME},  {"Ratio", ALO_COLUMN_RATIO},      {"Instr/byte", ALO_COLUMN_RATIO},
+    {"Peak", ALO_COLUMN_BYTES},  {"Heap calls", ALO_COLUMN_COUNT},
 };
 
-static alo_cell *add_case(alo_table *table, const char *way, const char *arrival, unsigned mib,
-                          uint32_t packet_size) {
+static const char *type_name(bool text) {
+  return text ? "nvarchar(max)" : "varbinary(max)";
+}
+
+static alo_cell *add_case(alo_table *table, const char *way, const alo_large_case *of) {
   alo_cell *row = alo_table_add(table);
   if (!row)
     return NULL;
   *row++ = ALO_CELL_TEXT(way);
-  *row++ = ALO_CELL_TEXT(arrival);
-  *row++ = ALO_CELL_NUMBER(mib);
-  *row++ = ALO_CELL_NUMBER(packet_size);
+  *row++ = ALO_CELL_TEXT(type_name(of->text));
+  *row++ = ALO_CELL_TEXT(alo_large_arrival_names[of->arrival]);
+  *row++ = ALO_CELL_NUMBER(of->mib);
+  *row++ = ALO_CELL_NUMBER(of->packet_size);
   return row;
 }
 
@@ -61,8 +65,7 @@ static bool add_row(tables *self, alo_table *table, const alo_large_series *seri
   double instructions = 0;
   bool counted = of->mib == self->sizes[0] && alo_large_instructions(of, &instructions, &self->why);
   bool heap_counted = alo_large_heap(of, &heap, &self->why);
-  alo_cell *row = add_case(table, alo_large_way_names[of->way],
-                           alo_large_arrival_names[of->arrival], of->mib, of->packet_size);
+  alo_cell *row = add_case(table, alo_large_way_names[of->way], of);
   if (!row)
     return false;
   *row++ = ALO_CELL_NUMBER(times.mean);
@@ -83,8 +86,7 @@ static bool add_series(tables *self, size_t at, unsigned mib) {
   static alo_large_series series;
   bool text = at < PACKET_SIZES;
   uint32_t packet_size = packet_sizes[at % PACKET_SIZES];
-  alo_note("%s, packets of %u bytes, %u MiB", text ? "nvarchar(max)" : "varbinary(max)",
-           (unsigned)packet_size, mib);
+  alo_note("%s, packets of %u bytes, %u MiB", type_name(text), (unsigned)packet_size, mib);
   bool good = alo_large_series_open(&series, text, mib, packet_size) &&
               alo_large_series_measure(&series, self->settings);
   for (size_t i = 0; good && i < series.count; i++)
@@ -104,7 +106,9 @@ static bool add_baseline(tables *self, size_t at, unsigned mib, double ns_of_one
   if (ns_of_one * mib * mib > baseline_max_ns)
     return true;
   double ns = alo_large_baseline_ns(mib, packet_sizes[at]);
-  alo_cell *row = add_case(&self->memory[at], "baseline", "by packet", mib, packet_sizes[at]);
+  const alo_large_case of = {
+      .text = true, .mib = mib, .packet_size = packet_sizes[at], .arrival = ALO_ARRIVAL_PACKETS};
+  alo_cell *row = add_case(&self->memory[at], "baseline", &of);
   if (ns == 0 || !row)
     return false;
   *row = ALO_CELL_NUMBER(ns);
@@ -145,7 +149,7 @@ static void add_client(tables *self, bool text, unsigned mib, const alo_large_fi
   if (!row)
     return;
   *row++ = ALO_CELL_TEXT(alo_large_clients[client]);
-  *row++ = ALO_CELL_TEXT(text ? "nvarchar(max)" : "varbinary(max)");
+  *row++ = ALO_CELL_TEXT(type_name(text));
   *row++ = ALO_CELL_NUMBER(mib);
   *row++ = ALO_CELL_NUMBER(alo_statistics_of(figures[client].ns, rounds).median);
   *row++ = ALO_CELL_NUMBER(alo_statistics_of(figures[client].cpu_ns, rounds).median);
@@ -166,7 +170,7 @@ static bool fill_sockets(tables *self) {
   for (size_t at = 0; at < 2 * self->size_count; at++) {
     const bool text = at < self->size_count;
     const unsigned mib = self->sizes[at % self->size_count];
-    alo_note("over a socket, %s, %u MiB", text ? "nvarchar(max)" : "varbinary(max)", mib);
+    alo_note("over a socket, %s, %u MiB", type_name(text), mib);
     if (!alo_large_over_sockets(text, mib, alo_large_rounds(self->settings), figures, &why)) {
       alo_report("%s", why.text);
       return false;

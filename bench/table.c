@@ -73,7 +73,7 @@ static void time_words(char words[WORDS_MAX], double ns) {
   snprintf(words, WORDS_MAX, "%.*s %s", WORDS_MAX - 4, number, units[unit]);
 }
 
-static void cell_words(char words[WORDS_MAX], const alo_cell *cell, alo_column_kind kind) {
+void alo_cell_words(char words[WORDS_MAX], const alo_cell *cell, alo_column_kind kind) {
   char number[WORDS_MAX];
   if (kind == ALO_COLUMN_TEXT || !cell->present || !isfinite(cell->number)) {
     snprintf(words, WORDS_MAX, "%s", kind == ALO_COLUMN_TEXT && cell->text ? cell->text : "-");
@@ -106,7 +106,7 @@ static void column_widths(const alo_table *table, size_t widths[ALO_TABLE_COLUMN
     widths[column] = strlen(table->columns[column].title);
     for (size_t row = 0; row < table->row_count; row++) {
       char words[WORDS_MAX];
-      cell_words(words, &table->rows[row][column], table->columns[column].kind);
+      alo_cell_words(words, &table->rows[row][column], table->columns[column].kind);
       if (strlen(words) > widths[column])
         widths[column] = strlen(words);
     }
@@ -133,7 +133,7 @@ static void print_row(const alo_table *table, const alo_cell *row, const size_t 
     char words[WORDS_MAX];
     alo_column_kind kind = table->columns[column].kind;
     if (row)
-      cell_words(words, &row[column], kind);
+      alo_cell_words(words, &row[column], kind);
     else
       snprintf(words, sizeof words, "%s", table->columns[column].title);
     bool last = column + 1 == table->column_count;

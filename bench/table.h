@@ -75,6 +75,9 @@ enum { ALO_NUMBER_WORDS_MAX = 64 };
 /* A number with commas between the thousands. */
 void alo_number_words(char words[ALO_NUMBER_WORDS_MAX], double number, int decimals);
 
+/* What a cell of that kind shows. */
+void alo_cell_words(char words[ALO_NUMBER_WORDS_MAX], const alo_cell *cell, alo_column_kind kind);
+
 /* Another row of empty cells, `column_count` of them; NULL: the table is full. */
 alo_cell *alo_table_add(alo_table *table);
 

@@ -30,7 +30,7 @@ static void wrong_lines_are_explained(void **state) {
       {{"gateway"}, 2, "unknown benchmark 'gateway'"},
       {{"inflight", "--format", "xml"}, 2, "--format wants table, markdown or json, not 'xml'"},
       {{"inflight", "--formta", "json"}, 2, "did you mean --format?"},
-      {{"inflight", "--check", "--format", "json"}, 2, "--format is for tables"},
+      {{"inflight", "--check", "--format", "json"}, 2, "--format is for tables and --counted"},
       {{"inflight", "--check", "--counted"}, 2, "leave all but one of them out"},
       {{"inflight", "--rounds", "0"}, 2, "--rounds wants a whole number from 1 to 256"},
       {{"inflight", "--iteration", "5"}, 2, "--iteration wants a duration"},
