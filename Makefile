@@ -28,6 +28,7 @@ test:
 
 bench:
 	@build-aux/need.sh bench
+	@build-aux/need.sh npm && build-aux/npm.sh
 	@build-aux/build.sh release -DBUILD_TESTING=ON
 	@ctest --test-dir build/release -L '^bench$$' --output-on-failure --no-tests=error
 	@build-aux/bench.sh

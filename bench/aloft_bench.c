@@ -13,7 +13,8 @@
 #include "report.h"
 
 static const alo_benchmark *const benchmarks[] = {&alo_bench_inflight, &alo_bench_request,
-                                                  &alo_bench_fortunes, &alo_bench_large};
+                                                  &alo_bench_fortunes, &alo_bench_large,
+                                                  &alo_bench_rows};
 
 enum { BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0] };
 

@@ -30,6 +30,7 @@ extern const alo_benchmark alo_bench_inflight;
 extern const alo_benchmark alo_bench_request;
 extern const alo_benchmark alo_bench_fortunes;
 extern const alo_benchmark alo_bench_large;
+extern const alo_benchmark alo_bench_rows;
 
 /* The options that every benchmark has. */
 typedef struct alo_bench_settings {

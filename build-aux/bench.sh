@@ -37,13 +37,15 @@ run fortunes-lite.json fortunes --duration "${seconds}s" --format json
 run fortunes-tls.json fortunes --tls --duration "${seconds}s" --format json
 run designs.json fortunes --design both --format json --svg docs/pictures/fortunes.svg
 run large.json large --format json --svg docs/pictures/large.svg
-for name in inflight request fortunes large; do
+run rows.json rows --format json
+run rows-counted.json rows --counted --format json
+for name in inflight request fortunes large rows; do
   bars $name
 done
 
 page=build/release/aloft-bench-page
-$page $results docs/benchmarks.in.md >$results/benchmarks.md
-$page $results docs/figures.in.md >$results/figures.md
+$page $results docs/benchmarks.md.in >$results/benchmarks.md
+$page $results docs/figures.md.in >$results/figures.md
 awk -v figures=$results/figures.md '
   /^<!-- figures/ { print; while ((getline line < figures) > 0) print line; inside = 1; next }
   /^<!-- end of figures/ { inside = 0 }

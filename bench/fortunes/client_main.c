@@ -55,7 +55,7 @@ static int respond(bool wrong) {
   }
   if (wrong)
     answer[size - DONE_SIZE - 2] ^= 1;
-  return alo_responder_run((aloft_bytes){answer, size});
+  return alo_responder_run(&(alo_responder_answer){.before = {answer, size}});
 }
 
 static uint64_t milliseconds(const char *text, const char *name) {

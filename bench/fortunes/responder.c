@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "responder.h"
 
 #include <arpa/inet.h>
@@ -20,7 +21,8 @@ enum {
   SOCKETS_MAX = 4096,
   INPUT_ROOM = 32768,
   HEADER = ALO_TDS_HEADER_SIZE,
-  LOGIN_MAX = 4096
+  LOGIN_MAX = 4096,
+  SENT_AT_ONCE = 65536
 };
 
 typedef struct connection {
@@ -37,8 +39,8 @@ typedef struct canned {
 typedef struct responder {
   int listener, poll;
   connection *connections[SOCKETS_MAX]; /* by socket */
-  canned prelogin, login;
-  aloft_bytes answer; /* to everything else */
+  canned prelogin, login, empty;
+  const alo_responder_answer *answer;
 } responder;
 
 /* ---- what it says ---- */
@@ -86,22 +88,101 @@ static bool make_login(canned *to) {
   return take(to, &writer);
 }
 
+static bool make_empty(canned *to) {
+  const alo_tds_done done = {.token = 0xFD};
+  alo_buffer buffer;
+  alo_tds_writer writer;
+  begin(&buffer, &writer);
+  alo_tds_put_done(&writer, &done);
+  return take(to, &writer);
+}
+
 /* ---- connections ---- */
 
-static bool answer(const responder *self, connection *from, uint8_t type) {
-  const aloft_bytes with =
-      type == ALO_TDS_PRELOGIN ? (aloft_bytes){self->prelogin.bytes, self->prelogin.size}
-      : type == ALO_TDS_LOGIN7 ? (aloft_bytes){self->login.bytes, self->login.size}
-                               : self->answer;
-  size_t at = 0;
-  while (at < with.size) {
-    ssize_t sent =
-        send(from->socket, (const uint8_t *)with.data + at, with.size - at, MSG_NOSIGNAL);
+static bool send_all(int socket, const void *data, size_t size) {
+  for (size_t at = 0; at < size;) {
+    ssize_t sent = send(socket, (const uint8_t *)data + at, size - at, MSG_NOSIGNAL);
     if (sent < 0 && errno != EINTR)
       return false;
     at += sent > 0 ? (size_t)sent : 0;
   }
   return true;
+}
+
+/* ---- packets on their way ---- */
+
+typedef struct packets {
+  int socket;
+  uint32_t packet_size;
+  size_t size;     /* of what waits in `bytes` */
+  size_t begin_at; /* of the packet that is being filled, in `bytes` */
+  uint8_t bytes[SENT_AT_ONCE + ALO_TDS_PACKET_MAX];
+} packets;
+
+static void begin_packet(packets *self) {
+  self->begin_at = self->size;
+  memset(self->bytes + self->size, 0, HEADER);
+  self->size += HEADER;
+}
+
+static bool end_packet(packets *self, bool last) {
+  size_t size = self->size - self->begin_at;
+  uint8_t *header = self->bytes + self->begin_at;
+  header[0] = ALO_TDS_REPLY;
+  header[1] = last ? ALO_TDS_STATUS_EOM : 0;
+  header[2] = (uint8_t)(size >> 8);
+  header[3] = (uint8_t)size;
+  if (!last && self->size < SENT_AT_ONCE)
+    return true;
+  bool good = send_all(self->socket, self->bytes, self->size);
+  self->size = 0;
+  return good;
+}
+
+static bool put(packets *self, aloft_bytes part) {
+  for (size_t at = 0; at < part.size;) {
+    size_t room = self->packet_size - (self->size - self->begin_at);
+    if (room == 0) {
+      if (!end_packet(self, false))
+        return false;
+      begin_packet(self);
+      continue;
+    }
+    size_t size = part.size - at < room ? part.size - at : room;
+    memcpy(self->bytes + self->size, (const uint8_t *)part.data + at, size);
+    self->size += size;
+    at += size;
+  }
+  return true;
+}
+
+static bool send_parts(const alo_responder_answer *of, int socket) {
+  static packets self;
+  self = (packets){.socket = socket, .packet_size = of->packet_size};
+  begin_packet(&self);
+  bool good = put(&self, of->before);
+  for (uint64_t i = 0; good && i < of->times; i++)
+    good = put(&self, of->rows);
+  return good && put(&self, of->after) && end_packet(&self, true);
+}
+
+/* ---- answers ---- */
+
+static bool selects(const uint8_t *packet, size_t size) {
+  static const uint8_t word[] = {'S', 0, 'E', 0, 'L', 0, 'E', 0, 'C', 0, 'T', 0};
+  return memmem(packet, size, word, sizeof word) != NULL;
+}
+
+static bool answer(const responder *self, const connection *from, const uint8_t *packet,
+                   size_t size) {
+  const canned *with = packet[0] == ALO_TDS_PRELOGIN ? &self->prelogin
+                       : packet[0] == ALO_TDS_LOGIN7 ? &self->login
+                                                     : &self->empty;
+  if (with != &self->empty || !selects(packet, size))
+    return send_all(from->socket, with->bytes, with->size);
+  if (self->answer->packet_size > 0)
+    return send_parts(self->answer, from->socket);
+  return send_all(from->socket, self->answer->before.data, self->answer->before.size);
 }
 
 /* Whole packets; the last one of a message is answered. */
@@ -114,7 +195,7 @@ static bool take_packets(const responder *self, connection *from) {
       return false;
     if (size > from->size - at)
       break;
-    if (header[1] & ALO_TDS_STATUS_EOM && !answer(self, from, header[0]))
+    if (header[1] & ALO_TDS_STATUS_EOM && !answer(self, from, header, size))
       return false;
     at += size;
   }
@@ -190,10 +271,11 @@ static void serve_all(responder *self) {
   }
 }
 
-int alo_responder_run(aloft_bytes answer) {
+int alo_responder_run(const alo_responder_answer *answer) {
   static responder self;
   self.answer = answer;
-  if (!make_prelogin(&self.prelogin) || !make_login(&self.login) || !listen_somewhere(&self)) {
+  if (!make_prelogin(&self.prelogin) || !make_login(&self.login) || !make_empty(&self.empty) ||
+      !listen_somewhere(&self)) {
     fprintf(stderr, "the responder cannot begin: %s\n", strerror(errno));
     return 1;
   }

@@ -5,8 +5,16 @@
 
 #include <aloft/base.h>
 
-/* Prints "listening on 127.0.0.1:PORT" and serves until it is killed. `answer` [op]: a whole
- * message. The exit status. */
-int alo_responder_run(aloft_bytes answer);
+/* `before`, `rows` as often as `times`, `after`: as they are, or, if there is a `packet_size`, cut
+ * into packets of one message on their way. */
+typedef struct alo_responder_answer {
+  aloft_bytes before, rows, after;
+  uint64_t times;
+  uint32_t packet_size; /* 0: whole packets already */
+} alo_responder_answer;
+
+/* Prints "listening on 127.0.0.1:PORT" and serves until it is killed. A batch without the word
+ * SELECT is answered by an empty result. The exit status. */
+int alo_responder_run(const alo_responder_answer *answer);
 
 #endif

@@ -22,7 +22,7 @@ static int serve(bool text, size_t size, uint32_t packet_size) {
     fprintf(stderr, "no memory for the answer\n");
     return 1;
   }
-  return alo_responder_run((aloft_bytes){answer.data, answer.size});
+  return alo_responder_run(&(alo_responder_answer){.before = {answer.data, answer.size}});
 }
 
 /* ---- reading ---- */

@@ -148,3 +148,107 @@ bool alo_answer_rows(alo_answer *answer, unsigned count, size_t rows, uint32_t p
     put_row(&writer, columns, count, row);
   return end(&writer, &buffer, rows, answer);
 }
+
+/* ---- their sum ---- */
+
+static uint64_t share(unsigned kind, uint64_t number) {
+  switch (kind) {
+  case 1:
+  case 5:
+    return (uint64_t)snprintf(NULL, 0, "%s %llu", kind == 1 ? "the text of row" : "row",
+                              (unsigned long long)number);
+  case 3:
+  case 9:
+    return 700000 + number % 40000;
+  case 4:
+    return number * 104729;
+  case 7:
+    return number & 1;
+  case 8:
+    return number & 0xFF;
+  default:
+    return number;
+  }
+}
+
+uint64_t alo_answer_rows_sum(unsigned columns, uint64_t rows) {
+  uint64_t sum = 0;
+  for (uint64_t row = 0; row < rows; row++) {
+    for (unsigned at = 0; at < columns; at++) {
+      if (at % KINDS == 0 || (row + at) % 10 != 0)
+        sum += share(at % KINDS, row) & ALO_ANSWER_SUM_MASK;
+    }
+  }
+  return sum;
+}
+
+/* 3 bytes; for a column 4 of its user type, 2 of flags, a name of one character with its length,
+ * and the type with what it needs. */
+size_t alo_answer_rows_begin(unsigned columns) {
+  static const uint8_t type_sizes[KINDS] = {1, 8, 2, 2, 4, 8, 2, 2, 2, 1};
+  size_t size = 3;
+  for (unsigned at = 0; at < columns; at++)
+    size += 4 + 2 + 3 + (size_t)type_sizes[at % KINDS];
+  return size;
+}
+
+/* ---- rows without packets ---- */
+
+enum { HEADER = 8, DONE_SIZE = 13, DONE_ROWS = 5 };
+
+static bool keep(alo_answer *to, const uint8_t *from, size_t size) {
+  to->data = alo_heap_take(&alo_heap_default, size);
+  to->size = to->data ? size : 0;
+  if (to->data)
+    memcpy(to->data, from, size);
+  return to->data != NULL;
+}
+
+/* Takes the headers out, in place. */
+static void take_headers(alo_answer *answer) {
+  size_t out = 0;
+  for (size_t at = 0; at + HEADER <= answer->size;) {
+    size_t size = (size_t)(answer->data[at + 2] << 8 | answer->data[at + 3]);
+    memmove(answer->data + out, answer->data + at + HEADER, size - HEADER);
+    out += size - HEADER;
+    at += size;
+  }
+  /* The memory keeps its size; what is behind the payload is not asked for. */
+  memset(answer->data + out, 0, answer->size - out);
+}
+
+static size_t payload_size(const alo_answer *answer) {
+  size_t size = 0;
+  for (size_t at = 0; at + HEADER <= answer->size;) {
+    size_t packet = (size_t)(answer->data[at + 2] << 8 | answer->data[at + 3]);
+    size += packet - HEADER;
+    at += packet;
+  }
+  return size;
+}
+
+bool alo_answer_parts_make(alo_answer_parts *parts, unsigned columns, size_t rows, uint64_t times) {
+  alo_answer none = {NULL, 0}, some = {NULL, 0};
+  *parts = (alo_answer_parts){.before = {NULL, 0}};
+  bool good = alo_answer_rows(&none, columns, 0, ALO_TDS_PACKET_MAX) &&
+              alo_answer_rows(&some, columns, rows, ALO_TDS_PACKET_MAX);
+  if (good) {
+    size_t before = payload_size(&none) - DONE_SIZE, all = payload_size(&some);
+    take_headers(&none);
+    take_headers(&some);
+    good = keep(&parts->before, none.data, before) &&
+           keep(&parts->rows, some.data + before, all - before - DONE_SIZE) &&
+           keep(&parts->after, none.data + before, DONE_SIZE);
+  }
+  for (unsigned at = 0; good && at < 8; at++)
+    parts->after.data[DONE_ROWS + at] = (uint8_t)(rows * times >> 8 * at);
+  alo_answer_drop(&none);
+  alo_answer_drop(&some);
+  return good;
+}
+
+void alo_answer_parts_drop(alo_answer_parts *parts) {
+  alo_answer_drop(&parts->before);
+  alo_answer_drop(&parts->rows);
+  alo_answer_drop(&parts->after);
+}
