@@ -71,12 +71,12 @@ static void measure(const char *server, unsigned connections, uint64_t queries) 
   }
   pthread_barrier_wait(&warm);
   int threads = alo_client_threads() - 1;
-  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_dblib_cpu();
+  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_client_cpu();
   pthread_barrier_wait(&begin);
   for (unsigned i = 0; i < connections; i++)
     pthread_join(workers[i].thread, NULL);
-  alo_fortunes_figures_print(queries, alo_client_clock() - began_ns, alo_dblib_cpu() - began_cpu_ns,
-                             threads, NULL, 0, "");
+  alo_fortunes_figures_print(queries, alo_client_clock() - began_ns,
+                             alo_client_cpu() - began_cpu_ns, threads, NULL, 0, "");
 }
 
 int main(int argc, char **argv) {

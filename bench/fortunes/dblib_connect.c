@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 void alo_dblib_fail(const char *what) {
   fprintf(stderr, "aloft-bench-dblib: %s\n", what);
@@ -57,10 +56,4 @@ void alo_dblib_begin(int processes) {
   dberrhandle(on_error);
   dbmsghandle(on_message);
   dbsetmaxprocs(processes);
-}
-
-uint64_t alo_dblib_cpu(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }

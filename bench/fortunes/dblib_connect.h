@@ -2,8 +2,6 @@
 #ifndef ALO_DBLIB_CONNECT_H
 #define ALO_DBLIB_CONNECT_H
 
-#include <stdint.h>
-
 #include <sybdb.h>
 
 /* At most so many connections. */
@@ -14,8 +12,5 @@ DBPROCESS *alo_dblib_connect(const char *server);
 
 /* Says what failed and ends the process. */
 _Noreturn void alo_dblib_fail(const char *what);
-
-/* CPU time of the process so far, in user space and in the kernel. */
-uint64_t alo_dblib_cpu(void);
 
 #endif

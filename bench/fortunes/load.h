@@ -34,8 +34,4 @@ enum { ALO_FORTUNES_WARM_UP = 20 };
 void alo_fortunes_run_asynchronous(alo_fortunes_load *load);
 void alo_fortunes_run_synchronous(alo_fortunes_load *load);
 
-/* CPU time of the process so far, in user space and in the kernel. */
-uint64_t alo_fortunes_cpu(void);
-uint64_t alo_fortunes_clock(void);
-
 #endif

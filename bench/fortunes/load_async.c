@@ -1,19 +1,8 @@
 #include <stdlib.h>
-#include <time.h>
 
 #include "client_figures.h"
 #include "load.h"
 #include "task.h"
-
-uint64_t alo_fortunes_cpu(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-uint64_t alo_fortunes_clock(void) {
-  return alo_client_clock();
-}
 
 typedef struct async_load {
   alo_fortunes_load *load;
@@ -106,10 +95,10 @@ static alo_encrypted_moment take_encrypted(const async_load *self) {
 static void run_count(async_load *self) {
   alo_fortunes_load *load = self->load;
   const alo_encrypted_moment before = take_encrypted(self);
-  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu();
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_client_cpu();
   start_all(self, load->count);
   turn_through(self);
-  load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
+  load->cpu_ns = alo_client_cpu() - cpu_ns;
   load->time_ns = alo_client_clock() - began_ns;
   load->queries = self->executed;
   const alo_encrypted_moment after = take_encrypted(self);
@@ -122,7 +111,7 @@ static void run_time(async_load *self) {
   start_all(self, UINT64_MAX);
   turn_until(self, alo_client_clock() + load->warm_up_ns);
   self->executed = 0;
-  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu(), last_ns = began_ns;
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_client_cpu(), last_ns = began_ns;
   uint64_t counted = 0;
   for (uint32_t i = 0; i < load->samples; i++) {
     turn_until(self, began_ns + (i + 1) * load->sample_ns);
@@ -131,7 +120,7 @@ static void run_time(async_load *self) {
     counted = self->executed;
     last_ns = now_ns;
   }
-  load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
+  load->cpu_ns = alo_client_cpu() - cpu_ns;
   load->time_ns = last_ns - began_ns;
   load->queries = counted;
 }

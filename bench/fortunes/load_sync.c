@@ -79,7 +79,7 @@ static void sleep_until(uint64_t due_ns) {
 static void take_samples(sync_load *self) {
   alo_fortunes_load *load = self->load;
   sleep_until(alo_client_clock() + load->warm_up_ns);
-  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu(), last_ns = began_ns;
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_client_cpu(), last_ns = began_ns;
   uint64_t began = executed(self), counted = began;
   for (uint32_t i = 0; i < load->samples; i++) {
     sleep_until(began_ns + (i + 1) * load->sample_ns);
@@ -88,7 +88,7 @@ static void take_samples(sync_load *self) {
     counted = now;
     last_ns = now_ns;
   }
-  load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
+  load->cpu_ns = alo_client_cpu() - cpu_ns;
   load->time_ns = last_ns - began_ns;
   load->queries = counted - began;
 }
@@ -97,7 +97,7 @@ static void wait_for_all(sync_load *self, uint64_t began_ns, uint64_t cpu_ns) {
   alo_fortunes_load *load = self->load;
   for (uint32_t i = 0; i < load->tasks; i++)
     pthread_join(self->threads[i].thread, NULL);
-  load->cpu_ns = alo_fortunes_cpu() - cpu_ns;
+  load->cpu_ns = alo_client_cpu() - cpu_ns;
   load->time_ns = alo_client_clock() - began_ns;
   load->queries = executed(self) - (uint64_t)load->tasks * ALO_FORTUNES_WARM_UP;
   free(self->threads);
@@ -110,7 +110,7 @@ void alo_fortunes_run_synchronous(alo_fortunes_load *load) {
   start_threads(&self);
   pthread_barrier_wait(&self.warm);
   load->threads = alo_client_threads() - 1;
-  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_fortunes_cpu();
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_client_cpu();
   pthread_barrier_wait(&self.begin);
   if (load->count > 0)
     wait_for_all(&self, began_ns, cpu_ns);

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <aloft/tds.h>
 
 #include "answers.h"
+#include "bench_client.h"
 #include "client_figures.h"
 #include "figures.h"
 #include "peak.h"
@@ -33,17 +33,6 @@ typedef struct reading {
   bool open; /* at the value, in pieces */
   uint64_t seen;
 } reading;
-
-_Noreturn static void fail(const char *what, aloft_status status, const aloft_error *error) {
-  const aloft_text text = error != NULL ? error->message : aloft_text_of("no more is known");
-  fprintf(stderr, "aloft-bench-large: %s: status %d: %.*s\n", what, (int)status, ALOFT_PRINT(text));
-  exit(1);
-}
-
-static void ended(aloft_op *op, aloft_status status) {
-  if (status != ALOFT_OK)
-    fail("cannot connect, or read", status, op->error);
-}
 
 /* False: more has to come, or it failed. */
 static bool read_pieces(reading *self) {
@@ -80,50 +69,33 @@ static void read_on(aloft_tds_query *query) {
   }
 }
 
-static uint64_t cpu_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void read_once(aloft_loop *loop, aloft_tds *tds, reading *self, uint64_t wanted) {
   self->seen = 0;
   self->open = false;
   aloft_status status = aloft_tds_query_start(tds, &self->query);
   if (status != ALOFT_OK)
-    fail("the query is refused", status, self->query.op.error);
+    alo_bench_fail("the query is refused", status, self->query.op.error);
   aloft_wait(loop, &self->query.op);
   if (self->seen != wanted)
-    fail("the value has not the size that was sent", ALOFT_PROTOCOL, NULL);
+    alo_bench_fail("the value has not the size that was sent", ALOFT_PROTOCOL, NULL);
 }
 
 static int read_values(const char *port, aloft_tds_large large, bool text, size_t size,
                        uint64_t runs) {
-  char string[128];
   aloft_loop *loop;
   aloft_tds *tds;
-  aloft_op connect = {.done = ended};
-  reading self = {.query = {.op = {.done = ended},
+  reading self = {.query = {.op = {.done = alo_bench_ended},
                             .sql = ALOFT_TEXT("SELECT v FROM t"),
                             .ready = read_on,
                             .large = large},
                   .text = text};
-  snprintf(string, sizeof string, "Server=127.0.0.1,%s;User ID=x;Password=x;Encrypt=Optional",
-           port);
-  const aloft_tds_config config = {.size = sizeof config,
-                                   .connection_string = aloft_text_of(string)};
-  aloft_status status = aloft_loop_open(&loop, NULL);
-  if (status == ALOFT_OK)
-    status = aloft_tds_open(&tds, loop, &config, &connect);
-  if (status != ALOFT_OK)
-    fail("cannot begin", status, connect.error);
-  aloft_wait(loop, &connect);
+  alo_bench_connect(port, &loop, &tds);
   const uint64_t wanted = text ? size / 2 : size;
   read_once(loop, tds, &self, wanted);
-  uint64_t began_ns = alo_client_clock(), began_cpu_ns = cpu_ns();
+  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_client_cpu();
   for (uint64_t i = 0; i < runs; i++)
     read_once(loop, tds, &self, wanted);
-  began_cpu_ns = cpu_ns() - began_cpu_ns;
+  began_cpu_ns = alo_client_cpu() - began_cpu_ns;
   began_ns = alo_client_clock() - began_ns;
   alo_peak peak = alo_peak_take();
   alo_fortunes_figures_print(runs, began_ns, began_cpu_ns, alo_client_threads(), NULL, 0,

@@ -35,10 +35,10 @@ int main(int argc, char **argv) {
   alo_dblib_begin(1);
   DBPROCESS *process = alo_dblib_connect(argv[1]);
   read_value(process, text ? size / 2 : size);
-  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_dblib_cpu();
+  uint64_t began_ns = alo_client_clock(), cpu_ns = alo_client_cpu();
   for (uint64_t i = 0; i < runs; i++)
     read_value(process, text ? size / 2 : size);
-  cpu_ns = alo_dblib_cpu() - cpu_ns;
+  cpu_ns = alo_client_cpu() - cpu_ns;
   alo_peak peak = alo_peak_take();
   alo_fortunes_figures_print(runs, alo_client_clock() - began_ns, cpu_ns, alo_client_threads(),
                              NULL, 0, peak.text);

@@ -13,6 +13,8 @@ typedef struct alo_client_moment {
 } alo_client_moment;
 
 uint64_t alo_client_clock(void);
+/* CPU time of the process so far, in user space and in the kernel, in nanoseconds. */
+uint64_t alo_client_cpu(void);
 
 void alo_client_moment_take(alo_client_moment *moment);
 

@@ -5,13 +5,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <aloft/tds.h>
 
 #include "answers.h"
+#include "bench_client.h"
 #include "client_figures.h"
 #include "figures.h"
 #include "responder.h"
@@ -44,17 +43,6 @@ typedef struct reading {
   aloft_tds_type types[COLUMNS_MAX];
   uint64_t rows, sum;
 } reading;
-
-_Noreturn static void fail(const char *what, aloft_status status, const aloft_error *error) {
-  const aloft_text text = error != NULL ? error->message : aloft_text_of("no more is known");
-  fprintf(stderr, "aloft-bench-rows: %s: status %d: %.*s\n", what, (int)status, ALOFT_PRINT(text));
-  exit(1);
-}
-
-static void ended(aloft_op *op, aloft_status status) {
-  if (status != ALOFT_OK)
-    fail("cannot connect, or read", status, op->error);
-}
 
 static void take_columns(reading *self) {
   self->columns = aloft_tds_column_count(&self->query);
@@ -107,39 +95,23 @@ static void read_on(aloft_tds_query *query) {
   }
 }
 
-static uint64_t cpu_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static int read_rows(const char *port, size_t columns, uint64_t rows, uint64_t sum) {
-  char string[128];
   aloft_loop *loop;
   aloft_tds *tds;
-  aloft_op connect = {.done = ended};
-  reading self = {
-      .query = {.op = {.done = ended}, .sql = ALOFT_TEXT("SELECT * FROM t"), .ready = read_on}};
-  snprintf(string, sizeof string, "Server=127.0.0.1,%s;User ID=x;Password=x;Encrypt=Optional",
-           port);
-  const aloft_tds_config config = {.size = sizeof config,
-                                   .connection_string = aloft_text_of(string)};
-  aloft_status status = aloft_loop_open(&loop, NULL);
-  if (status == ALOFT_OK)
-    status = aloft_tds_open(&tds, loop, &config, &connect);
+  reading self = {.query = {.op = {.done = alo_bench_ended},
+                            .sql = ALOFT_TEXT("SELECT * FROM t"),
+                            .ready = read_on}};
+  alo_bench_connect(port, &loop, &tds);
+  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_client_cpu();
+  aloft_status status = aloft_tds_query_start(tds, &self.query);
   if (status != ALOFT_OK)
-    fail("cannot begin", status, connect.error);
-  aloft_wait(loop, &connect);
-  uint64_t began_ns = alo_client_clock(), began_cpu_ns = cpu_ns();
-  status = aloft_tds_query_start(tds, &self.query);
-  if (status != ALOFT_OK)
-    fail("the query is refused", status, self.query.op.error);
+    alo_bench_fail("the query is refused", status, self.query.op.error);
   aloft_wait(loop, &self.query.op);
-  began_cpu_ns = cpu_ns() - began_cpu_ns;
+  began_cpu_ns = alo_client_cpu() - began_cpu_ns;
   began_ns = alo_client_clock() - began_ns;
   if (self.columns != columns || self.rows != rows || self.sum != sum) {
     fprintf(stderr, "%" PRIu64 " rows, the sum %" PRIu64 "\n", self.rows, self.sum);
-    fail("the rows are not those that were sent", ALOFT_PROTOCOL, NULL);
+    alo_bench_fail("the rows are not those that were sent", ALOFT_PROTOCOL, NULL);
   }
   alo_fortunes_figures_print(rows, began_ns, began_cpu_ns, alo_client_threads(), NULL, 0, "");
   aloft_loop_close(loop);

@@ -89,12 +89,12 @@ int main(int argc, char **argv) {
   uint64_t rows = 0, sum = 0;
   alo_dblib_begin(1);
   DBPROCESS *process = alo_dblib_connect(argv[1]);
-  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_dblib_cpu();
+  uint64_t began_ns = alo_client_clock(), began_cpu_ns = alo_client_cpu();
   if (dbcmd(process, "SELECT * FROM t") != SUCCEED || dbsqlexec(process) != SUCCEED)
     alo_dblib_fail("a query failed");
   while (dbresults(process) == SUCCEED)
     rows += read_rows(process, columns, &sum);
-  began_cpu_ns = alo_dblib_cpu() - began_cpu_ns;
+  began_cpu_ns = alo_client_cpu() - began_cpu_ns;
   began_ns = alo_client_clock() - began_ns;
   if (rows != wanted || sum != wanted_sum) {
     fprintf(stderr, "%" PRIu64 " rows, the sum %" PRIu64 "\n", rows, sum);
