@@ -60,16 +60,16 @@ static double place(const axis *self, double value, int from, int to) {
 
 static void draw_axes(const alo_plot *plot, const axis *x, const axis *y, FILE *file) {
   char words[ALO_NUMBER_WORDS_MAX];
-  for (double power = x->low; power <= x->high; power++) {
+  for (int power = (int)x->low; power <= (int)x->high; power++) {
     int at = (int)place(x, pow(10, power), LEFT, RIGHT);
     fprintf(file, "<path d=\"M%d %dV%d\" class=\"grid\"/>\n", at, (int)TOP, (int)BOTTOM);
-    alo_number_words(words, pow(10, power), power < 0 ? (int)-power : 0);
+    alo_number_words(words, pow(10, power), power < 0 ? -power : 0);
     alo_svg_text(at, BOTTOM + LINE, "below", words, file);
   }
-  for (double power = y->low; power <= y->high; power++) {
+  for (int power = (int)y->low; power <= (int)y->high; power++) {
     int at = (int)place(y, pow(10, power), BOTTOM, TOP);
     fprintf(file, "<path d=\"M%d %dH%d\" class=\"grid\"/>\n", (int)LEFT, at, (int)RIGHT);
-    alo_number_words(words, pow(10, power), power < 0 ? (int)-power : 0);
+    alo_number_words(words, pow(10, power), power < 0 ? -power : 0);
     alo_svg_text(LEFT - 8, at + 4, "name", words, file);
   }
   alo_svg_text((LEFT + RIGHT) / 2, BOTTOM + 2 * LINE + 4, "below", plot->x_name, file);
