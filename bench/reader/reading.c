@@ -152,7 +152,7 @@ ALO_APART static bool pass_on(alo_reading *self, aloft_bytes piece) {
 /* False: not what there should be. `*over`: the answer is complete. */
 static bool read_part(alo_reading *self, aloft_bytes part, bool *over) {
   for (;;) {
-    aloft_bytes piece;
+    aloft_bytes piece = {NULL, 0};
     switch (self->open ? alo_tds_reader_read(self->reader, &part, &piece)
                        : alo_tds_reader_next(self->reader, &part)) {
     case ALO_TDS_NEED:
