@@ -95,13 +95,12 @@ static bool count_heap(const case_name *name, alo_design_answer answer, alo_desi
   return true;
 }
 
-/* Decoding, keeping and freeing the strings. None of a design's functions calls another: large
- * values are decoded as they arrive, others when they are asked for. */
-static const char *const current_strings[] = {"alo_fortunes_keep", "alo_fortunes_drop",
-                                              "alo_tds_value_text_by", "alo_tds_characters_decode",
-                                              NULL};
-static const char *const baseline_strings[] = {"alo_fortunes_keep", "alo_fortunes_drop",
-                                               "alo_utf16_to_utf8", NULL};
+/* Decoding, keeping and freeing the strings. None of these calls another: large values are decoded
+ * as they arrive, others when they are asked for. */
+static const char *const text_strings[] = {"alo_fortunes_keep", "alo_fortunes_drop",
+                                           "alo_tds_value_text_by", NULL};
+static const char *const utf16_strings[] = {"alo_fortunes_keep", "alo_fortunes_drop",
+                                            "alo_utf16_to_utf8", NULL};
 
 /* Parsing and decoding; what stands for the network and the caller is outside. */
 static const char *const reader_calls[] = {"alo_tds_reader_next", "alo_tds_reader_cell",
@@ -109,9 +108,9 @@ static const char *const reader_calls[] = {"alo_tds_reader_next", "alo_tds_reade
 
 static bool count_instructions(alo_design design, const case_name *name, alo_design_answer answer,
                                alo_design_cost *cost, alo_reason *why) {
-  bool current = design == ALO_DESIGN_CURRENT;
+  bool by_text = design == ALO_DESIGN_CURRENT && answer != ALO_ANSWER_VALUE;
   alo_count_case all = case_of(name, answer, NULL),
-                 inside = case_of(name, answer, current ? current_strings : baseline_strings);
+                 inside = case_of(name, answer, by_text ? text_strings : utf16_strings);
   double whole = 0;
   if (!alo_count_instructions(&all, &whole, why) ||
       !alo_count_instructions(&inside, &cost->strings.instructions, why))
