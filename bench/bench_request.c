@@ -206,7 +206,8 @@ static void write_notes(const comparison *self, char note[NOTE_MAX]) {
       "Medians of %lld rounds. CPU/1M: CPU time of the client's process for a million requests.\n"
       "Syscalls/1k and Heap/1k: its system and heap calls for a thousand. Instructions: in "
       "user space,\nfor one, by callgrind. All three are the difference of two runs, so that "
-      "its start falls out.\nTo be counted it is stopped at each system call, which changes the "
+      "its start falls out; - when chance\noutweighs it. To be counted it is stopped at each "
+      "system call, which changes the "
       "timing: reads take in more\nat once, and threads wait for each other more often.",
       (long long)self->settings.rounds);
   if (self->values.tls)

@@ -207,8 +207,9 @@ static uint64_t counted_requests(const alo_request_contestant *contestant, uint6
   return (wanted + inflight - 1) / inflight * inflight;
 }
 
+/* NAN: what happens by chance outweighs what the requests cost, so that there is no figure. */
 static double difference(uint64_t few, uint64_t many, uint64_t requests) {
-  return ((double)many - (double)few) / (double)requests;
+  return many >= few ? (double)(many - few) / (double)requests : NAN;
 }
 
 static void count_calls(const alo_request_world *world, alo_request_contestant *contestant,
