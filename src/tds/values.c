@@ -77,9 +77,12 @@ static const alo_tds_column_info *info_of(const aloft_tds *tds, size_t column) {
   return column == 0 ? alo_tds_reader_return_value(tds->reader) : NULL;
 }
 
-static const alo_tds_cell *cell_of(const aloft_tds *tds, size_t column) {
+/* With its column's `*info`, if there is one. */
+static const alo_tds_cell *cell_of(const aloft_tds *tds, size_t column,
+                                   const alo_tds_column_info **info) {
   if (!tds->in_output)
-    return alo_tds_reader_cell(tds->reader, column);
+    return alo_tds_reader_value(tds->reader, column, info);
+  *info = info_of(tds, column);
   return column == 0 ? alo_tds_reader_return_cell(tds->reader) : NULL;
 }
 
@@ -226,10 +229,9 @@ static bool find(const aloft_tds_query *query, size_t column, place *at) {
   at->tds = reading(query);
   if (!at->tds || at->tds->active != query)
     return false;
-  at->cell = at->tds->in_row ? cell_of(at->tds, column) : NULL;
+  at->cell = at->tds->in_row ? cell_of(at->tds, column, &at->info) : NULL;
   if (!at->cell)
     return false;
-  at->info = info_of(at->tds, column);
   at->type = &at->info->type;
   return true;
 }
@@ -418,9 +420,11 @@ aloft_text aloft_tds_text(aloft_tds_query *query, size_t column) {
 
 bool aloft_tds_is_null(aloft_tds_query *query, size_t column) {
   place at;
+  if (find(query, column, &at))
+    return at.cell->null;
   if (column == aloft_tds_open_column(query))
     return false; /* one in pieces is there */
-  return find_or_blame(query, column, &at) ? at.cell->null : true;
+  return !find_or_blame(query, column, &at);
 }
 
 static int64_t integer(aloft_tds_query *query, size_t column, const kind *asked) {

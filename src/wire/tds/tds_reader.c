@@ -338,6 +338,15 @@ const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t col
   return column < reader->at.column ? &reader->cells[column] : NULL;
 }
 
+const alo_tds_cell *alo_tds_reader_value(const alo_tds_reader *reader, size_t column,
+                                         const alo_tds_column_info **info) {
+  if (column >= reader->at.column || column >= reader->column_count) {
+    return NULL;
+  }
+  *info = &reader->columns[column];
+  return &reader->cells[column];
+}
+
 const alo_tds_done *alo_tds_reader_done(const alo_tds_reader *reader) {
   return &reader->done;
 }

@@ -151,6 +151,9 @@ size_t alo_tds_reader_column_count(const alo_tds_reader *reader);
 uint32_t alo_tds_reader_told(const alo_tds_reader *reader);
 const alo_tds_column_info *alo_tds_reader_column(const alo_tds_reader *reader, size_t column);
 const alo_tds_cell *alo_tds_reader_cell(const alo_tds_reader *reader, size_t column);
+/* Both of these for a value that is there; NULL, and `*info` as it was, when it is not. */
+const alo_tds_cell *alo_tds_reader_value(const alo_tds_reader *reader, size_t column,
+                                         const alo_tds_column_info **info);
 const alo_tds_done *alo_tds_reader_done(const alo_tds_reader *reader);
 const alo_tds_message *alo_tds_reader_message(const alo_tds_reader *reader);
 const alo_tds_env *alo_tds_reader_env(const alo_tds_reader *reader);
