@@ -11,6 +11,7 @@ enum {
   ENV_COMMIT = 9,
   ENV_ROLLBACK = 10,
   ENV_ENLIST = 11,
+  ENV_DEFECT = 12,
   ENV_TRANSACTION_ENDED = 17,
   ENV_RESET_DONE = 18,
   ENV_ROUTING = 20
@@ -75,6 +76,7 @@ void alo_tds_session_change(aloft_tds *tds) {
     break;
   case ENV_COMMIT:
   case ENV_ROLLBACK:
+  case ENV_DEFECT:
   case ENV_TRANSACTION_ENDED:
   case ENV_RESET_DONE:
     tds->transaction = 0;

@@ -3,6 +3,7 @@
 
 #include "tds_connection.h"
 #include "tds_reader_state.h"
+#include "tds_response.h"
 
 /* ---- connecting ---- */
 
@@ -397,6 +398,34 @@ static void test_transaction_descriptor(void **state) {
   probe_wait(&after);
   assert_int_equal(after.first, 0);
   assert_false(info_of(&w).in_transaction);
+  world_close(&w);
+}
+
+static uint8_t ending; /* the type of ENVCHANGE */
+
+static void answer_ending(alo_tds_writer *writer) {
+  alo_tds_put_env_bytes(writer, ending, (aloft_bytes){"", 0},
+                        (aloft_bytes){"\1\2\3\4\5\6\7\10", 8});
+}
+
+/* Commit, rollback, a distributed transaction that the session leaves, one that has ended. */
+static void test_each_end_of_a_transaction(void **state) {
+  (void)state;
+  static const uint8_t endings[] = {9, 10, 12, 17};
+  world w;
+  probe p;
+  world_open(&w);
+  world_connect(&w);
+  w.server.answer = answer_ending;
+  for (size_t at = 0; at < sizeof endings; at++) {
+    ending = endings[at];
+    assert_int_equal(probe_run(&p, &w, "begin"), ALOFT_OK);
+    assert_true(info_of(&w).in_transaction);
+    assert_int_equal(probe_run(&p, &w, "own"), ALOFT_OK);
+    assert_false(info_of(&w).in_transaction);
+    assert_int_equal(probe_run(&p, &w, "state"), ALOFT_OK);
+    assert_int_equal(p.first, 0);
+  }
   world_close(&w);
 }
 
@@ -1134,6 +1163,7 @@ int main(void) {
       cmocka_unit_test(test_queries_wait_their_turn),
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_transaction_descriptor),
+      cmocka_unit_test(test_each_end_of_a_transaction),
       cmocka_unit_test(test_garbage),
       cmocka_unit_test(test_undescribed_error),
       cmocka_unit_test(test_unasked),
