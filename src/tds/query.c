@@ -368,6 +368,10 @@ static void run_ready(aloft_item *item) {
   query->own.flags &= ~(uint32_t)READY_QUEUED;
   if (!alo_tds_flying(query) || query->own.tds->active != query)
     return;
+  /* A step elsewhere has said PENDING since: what came after that is told now, nothing is not. */
+  if (query->own.flags & WANTS_READY && !query->own.tds->stream.rx.size)
+    return;
+  query->own.flags &= ~(uint32_t)WANTS_READY;
   if (query->ready)
     query->ready(query);
   else

@@ -287,6 +287,42 @@ static void test_reply_wins(void **state) {
   }
 }
 
+static probe *stepped;
+
+static void step_the_other(probe *p) {
+  (void)p;
+  probe_steps(stepped);
+}
+
+/* Who steps elsewhere, when `ready` is about to run, is told by it all the same. */
+static void test_told_after_a_step_elsewhere(void **state) {
+  (void)state;
+  world w;
+  probe p, waiting;
+  world_open(&w);
+  world_connect(&w);
+  probe_init(&p, &w, "rows 4000");
+  p.by_hand = true;
+  p.query.op.timeout_ns = SOON;
+  stepped = &p;
+  assert_int_equal(probe_start(&p), ALOFT_OK);
+  while (p.rows == 0) {
+    assert_int_equal(p.ready, 0);
+    probe_begin(&waiting, &w, "nothing");
+    waiting.on_done = step_the_other;
+    assert_int_equal(aloft_op_cancel(&waiting.query.op), ALOFT_OK);
+    turn(&w); /* its done comes before `ready` */
+  }
+  turns(&w, 10); /* the rest arrives */
+  assert_int_equal(p.ready, 1);
+  alo_sim_pass(w.driver, SOON + ALOFT_MILLISECONDS(2));
+  turns(&w, 2);
+  assert_int_equal(p.done, 1);
+  assert_int_equal(p.status, ALOFT_TIMEOUT);
+  prove(&w);
+  world_close(&w);
+}
+
 /* Half of it does not win. */
 static void test_half_a_reply_does_not_win(void **state) {
   (void)state;
@@ -628,6 +664,7 @@ int main(void) {
       cmocka_unit_test(test_not_written),
       cmocka_unit_test(test_partly_written),
       cmocka_unit_test(test_reply_wins),
+      cmocka_unit_test(test_told_after_a_step_elsewhere),
       cmocka_unit_test(test_half_a_reply_does_not_win),
       cmocka_unit_test(test_cancel_before_timeout),
       cmocka_unit_test(test_inside_callbacks),
