@@ -105,6 +105,12 @@ static bool settled(const aloft_tds *tds) {
   return tds->owed == ALO_TDS_OWED_ANSWER || alo_tds_reader_has(tds->reader, ALO_TDS_HAS_ATTENTION);
 }
 
+/* To a request that was ended with the ignore bit the server does not send one (2.2.1.7). */
+static bool acknowledges_nothing(const aloft_tds *tds) {
+  return tds->owed == ALO_TDS_OWED_ANSWER &&
+         alo_tds_reader_done(tds->reader)->status & ALO_TDS_DONE_ATTN;
+}
+
 static void settle(aloft_tds *tds) {
   tds->owed = ALO_TDS_OWED_NOTHING;
   alo_tds_deadline(tds, 0);
@@ -119,6 +125,12 @@ void alo_tds_drain(aloft_tds *tds) {
       return;
     case ALO_TDS_ENVCHANGE:
       alo_tds_session_change(tds);
+      break;
+    case ALO_TDS_DONE:
+      if (acknowledges_nothing(tds)) {
+        alo_tds_broken(tds);
+        return;
+      }
       break;
     case ALO_TDS_END:
       if (settled(tds)) {

@@ -3,6 +3,7 @@
 #include "tds_client.h"
 
 #include "tds_connection.h"
+#include "tds_response.h"
 
 /* How a query is brought to its end: by aloft_op_cancel, by a cancellation, by the parent of one,
  * by its timeout. */
@@ -285,6 +286,35 @@ static void test_reply_wins(void **state) {
     assert_int_equal(w.server.attentions, 0);
     world_close(&w);
   }
+}
+
+static void answer_acknowledging(alo_tds_writer *writer) {
+  alo_tds_put_done(writer, &(alo_tds_done){.token = 0xFD, .status = ALO_TDS_DONE_ATTN});
+}
+
+/* The answer that is owed may not be an acknowledgement: it would be of no ATTENTION, and the next
+ * query would be given the answer of this one. */
+static void test_acknowledgement_of_nothing(void **state) {
+  (void)state;
+  world w;
+  probe p, next;
+  world_open(&w);
+  world_connect(&w);
+  w.server.answer = answer_acknowledging;
+  probe_init(&p, &w, "own");
+  p.by_hand = true;
+  assert_int_equal(probe_start(&p), ALOFT_OK);
+  turns(&w, 6);
+  assert_int_equal(p.ready, 1);
+  assert_int_equal(aloft_op_cancel(&p.query.op), ALOFT_OK);
+  probe_begin(&next, &w, "rows 3");
+  probe_wait(&next);
+  assert_int_equal(p.status, ALOFT_CANCELLED);
+  assert_int_equal(next.status, ALOFT_LOST_UNSENT);
+  assert_non_null(strstr(next.error_text, "an answer to no request"));
+  assert_int_equal(w.server.attentions, 0);
+  assert_true(info_of(&w).dead);
+  world_close(&w);
 }
 
 static probe *stepped;
@@ -664,6 +694,7 @@ int main(void) {
       cmocka_unit_test(test_not_written),
       cmocka_unit_test(test_partly_written),
       cmocka_unit_test(test_reply_wins),
+      cmocka_unit_test(test_acknowledgement_of_nothing),
       cmocka_unit_test(test_told_after_a_step_elsewhere),
       cmocka_unit_test(test_half_a_reply_does_not_win),
       cmocka_unit_test(test_cancel_before_timeout),
