@@ -56,6 +56,21 @@ static aloft_status loss_of(const aloft_tds *tds, bool written) {
   return tds->failed;
 }
 
+static bool same(aloft_text one, aloft_text other) {
+  return one.size == other.size && memcmp(one.data, other.data, one.size) == 0;
+}
+
+/* The failure as those are told of it that had not been written. A loss without a reason says that
+ * the request had been. */
+static aloft_error unsent_of(const aloft_error *failure) {
+  aloft_error unsent = *failure;
+  if (same(failure->message, aloft_status_error(ALOFT_LOST)->message))
+    unsent = *aloft_status_error(ALOFT_LOST_UNSENT);
+  unsent.status = ALOFT_LOST_UNSENT;
+  unsent.system = failure->system;
+  return unsent;
+}
+
 static void finish_query(aloft_tds *tds, aloft_tds_query *query, aloft_status status) {
   alo_tds_query_finish(tds, query, status,
                        status == tds->failure.error.status ? &tds->failure.error
@@ -93,8 +108,7 @@ void alo_tds_connection_fail_filled(aloft_tds *tds, aloft_status status) {
   bool logged_in = tds->phase == ALO_TDS_LOGGED_IN;
   tds->phase = ALO_TDS_DEAD;
   tds->failed = status;
-  tds->unsent = tds->failure.error;
-  tds->unsent.status = ALOFT_LOST_UNSENT;
+  tds->unsent = unsent_of(&tds->failure.error);
   alo_tds_deadline(tds, 0);
   alo_stream_close(&tds->stream);
   alo_tds_login_forget(tds);

@@ -817,6 +817,26 @@ static void test_answer_then_close(void **state) {
   world_close(&w);
 }
 
+/* What a query is told of a loss without a reason fits whether it was written. */
+static void test_texts_of_a_reset(void **state) {
+  (void)state;
+  world w;
+  probe p, next;
+  world_open(&w);
+  world_connect(&w);
+  probe_begin(&p, &w, "rows 9 hold 0");
+  probe_begin(&next, &w, "rows 1");
+  turns(&w, 4);
+  alo_tds_connection_fail(w.tds, ALOFT_LOST, NULL, 0);
+  probe_wait(&p);
+  probe_wait(&next);
+  assert_int_equal(p.status, ALOFT_LOST);
+  assert_non_null(strstr(p.error_text, "after the request was written"));
+  assert_int_equal(next.status, ALOFT_LOST_UNSENT);
+  assert_non_null(strstr(next.error_text, "before the request was written"));
+  world_close(&w);
+}
+
 static void test_closed_at_every_turn(void **state) {
   (void)state;
   for (unsigned count = 0; count < 24; count++) {
@@ -1178,6 +1198,7 @@ int main(void) {
       cmocka_unit_test(test_killed_at_every_byte),
       cmocka_unit_test(test_spoiled_at_every_byte),
       cmocka_unit_test(test_answer_then_close),
+      cmocka_unit_test(test_texts_of_a_reset),
       cmocka_unit_test(test_closed_at_every_turn),
       cmocka_unit_test(test_closed_in_callbacks),
       cmocka_unit_test(test_over_libuv),
