@@ -297,7 +297,7 @@ ALOFT_API aloft_status aloft_tds_check(aloft_tds_query *query, size_t column);
  * read as the type in it. */
 ALOFT_API bool aloft_tds_is_null(aloft_tds_query *query, size_t column);
 ALOFT_API bool aloft_tds_bit(aloft_tds_query *query, size_t column);
-ALOFT_API int32_t aloft_tds_int32(aloft_tds_query *query, size_t column); /* bit to int */
+ALOFT_API int32_t aloft_tds_int32(aloft_tds_query *query, size_t column); /* as int64, if it fits */
 ALOFT_API int64_t aloft_tds_int64(aloft_tds_query *query, size_t column); /* bit to bigint */
 ALOFT_API double aloft_tds_double(aloft_tds_query *query, size_t column); /* real, float */
 ALOFT_API aloft_tds_decimal aloft_tds_get_decimal(aloft_tds_query *query, size_t column);
