@@ -87,6 +87,8 @@ static bool fill_sockets(alo_table *table, uint64_t rows, const alo_bench_settin
 
 /* ---- in memory ---- */
 
+static alo_reason not_counted; /* the last thing that could not be; "" */
+
 static const alo_column memory_columns[] = {
     {"Method", ALO_COLUMN_TEXT},        {"Columns", ALO_COLUMN_COUNT},
     {"Time/row", ALO_COLUMN_TIME},      {"Ratio", ALO_COLUMN_RATIO},
@@ -104,10 +106,9 @@ static uint64_t read_some(void *context, uint64_t operations) {
 static void add_memory(alo_table *table, unsigned width, const char *kind, const char *title,
                        const alo_contestant *of, const alo_contestant *bare, size_t rounds) {
   case_name name = name_of(kind, width);
-  alo_reason why;
   double instructions = 0, heap_calls = 0;
-  bool counted = alo_rows_instructions(name.text, &instructions, &why);
-  bool heap_counted = alo_rows_heap_calls(name.text, &heap_calls, &why);
+  bool counted = alo_rows_instructions(name.text, &instructions, &not_counted);
+  bool heap_counted = alo_rows_heap_calls(name.text, &heap_calls, &not_counted);
   alo_cell *row = alo_table_add(table);
   if (!row)
     return;
@@ -147,7 +148,7 @@ static alo_exit print_tables(uint64_t rows, const alo_bench_settings *settings) 
   static alo_table memory = {.caption = "In memory, packets of 4,096 bytes, for one row",
                              .columns = memory_columns,
                              .column_count = sizeof memory_columns / sizeof *memory_columns};
-  char caption[80], note[512];
+  char caption[80], note[512], memory_note[1024];
   int size = 0;
   const alo_table *tables[] = {&sockets, &memory};
   if (!fill_sockets(&sockets, rows, settings))
@@ -166,8 +167,11 @@ static alo_exit print_tables(uint64_t rows, const alo_bench_settings *settings) 
                        size > 0 ? "\n" : "", alo_rows_clients[client], missing);
   }
   sockets.note = size > 0 ? note : NULL;
-  memory.note = "Every value in its native form, or as UTF-8. Instructions: of the reader and of\n"
-                "taking the values. Ratio: to the bare loop, which knows the rows' layout.";
+  snprintf(memory_note, sizeof memory_note,
+           "Every value in its native form, or as UTF-8. Instructions: of the reader and of\n"
+           "taking the values. Ratio: to the bare loop, which knows the rows' layout.%s%s",
+           not_counted.text[0] ? "\nNot counted: " : "", not_counted.text);
+  memory.note = memory_note;
   return alo_tables_print(tables, 2, settings->format, stdout) ? ALO_EXIT_OK : ALO_EXIT_LOCAL;
 }
 
