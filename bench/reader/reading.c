@@ -142,7 +142,7 @@ static bool take_row(alo_reading *self) {
 
 /* As who writes it somewhere. */
 ALO_APART static bool pass_on(alo_reading *self, aloft_bytes piece) {
-  if (piece.size > sizeof self->passed)
+  if (piece.data == NULL || piece.size > sizeof self->passed)
     return false;
   memcpy(self->passed, piece.data, piece.size);
   self->seen += piece.size;
