@@ -25,7 +25,7 @@ bars() { # NAME: its bars, of which none may be short
 
 {
   awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo
-  echo "$(nproc) cores, Linux $(uname -r), $(${CC:-cc} --version | head -n 1)"
+  echo "$(nproc) cores, $(uname -s), $(${CC:-cc} --version | head -n 1)"
 } >$results/machine.txt
 
 run inflight.json inflight --format json
