@@ -1095,6 +1095,33 @@ static void test_skip_whole_rows(void **state) {
   harness_heap_check(&heap);
 }
 
+/* A value in pieces is passed over from wherever it was left: no piece and no end of it is said. */
+static void test_pieces_are_passed_over(void **state) {
+  (void)state;
+  static uint8_t bytes[512];
+  for (int read = 0; read < 3; read++) {
+    made.size = 0;
+    PUT_COLUMN(0xA5, 0xFF, 0xFF);
+    PUT(0xD1);
+    put_plp(9, 3, "abcdefghi", 9);
+    put_done();
+    size_t size = frame(bytes, 16);
+    harness_heap_init(&heap);
+    alo_tds_reader *reader = alo_tds_reader_open(&heap.allocator, NULL);
+    alo_tds_reader_pieces(reader, true);
+    aloft_bytes input = {bytes, size}, piece;
+    assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_METADATA);
+    assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_ROW_OPEN);
+    for (int at = 0; at < read; at++)
+      assert_int_equal(alo_tds_reader_read(reader, &input, &piece), ALO_TDS_PIECE);
+    assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_ROW_READY);
+    assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_DONE);
+    assert_int_equal(alo_tds_reader_next(reader, &input), ALO_TDS_END);
+    alo_tds_reader_close(reader);
+    harness_heap_check(&heap);
+  }
+}
+
 /* Taken back inside a row: that row stays unseen, the next is shown. */
 static void test_skip_taken_back(void **state) {
   (void)state;
@@ -1374,6 +1401,7 @@ int main(void) {
                                      cmocka_unit_test(test_sticky),
                                      cmocka_unit_test(test_skip),
                                      cmocka_unit_test(test_skip_whole_rows),
+                                     cmocka_unit_test(test_pieces_are_passed_over),
                                      cmocka_unit_test(test_skip_taken_back),
                                      cmocka_unit_test(test_ends_within),
                                      cmocka_unit_test(test_steady_state),
