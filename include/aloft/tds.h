@@ -99,10 +99,11 @@ typedef struct aloft_tds_config {
   size_t tx_bytes_max;         /* of requests not yet written, also of each one; 0: 64 MiB */
   size_t rx_bytes_max;         /* received and not yet stepped over, after which reading from the
                                   socket pauses; 0: 256 KiB */
-  size_t value_max;            /* of one large value in bytes, decoded; 0: 64 MiB. Memory that large
-                                  values and requests took is kept for the next; what of it 10 s
-                                  have not needed a quarter of is given back between answers, but
-                                  for 1 MiB */
+  size_t value_max;            /* of one large value in bytes, decoded; 0: 64 MiB. Those of one row
+                                  may have four times that together. Memory that large values
+                                  and requests took is kept for the next; what of it 10 s have
+                                  not needed a quarter of is given back between answers, but for
+                                  1 MiB */
   uint32_t columns_max;        /* 0: 4,096 */
   uint32_t queries_max;        /* waiting on one connection for their turn; 0: 64 */
   /* Over HostNameInCertificate, ServerCertificate and CA File of the string. The files (PEM; a
